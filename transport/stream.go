@@ -1,0 +1,34 @@
+package transport
+
+import (
+	"errors"
+	"time"
+)
+
+// Stream is the non-blocking byte stream below a stream transport: a socket, or a socket with a fault in
+// front of it. It is the seam at which package fault cuts a lane without telling anybody.
+type Stream interface {
+	// Read reads what is there. 0, ErrAgain: nothing now. 0, io.EOF: the peer ended its side.
+	Read(p []byte) (int, error)
+	// Writev writes as much as fits of the pieces, in order. ErrAgain with n == 0: nothing fits now.
+	Writev(p [][]byte) (int, error)
+	// Connected says whether a connection that was started stands: nil, ErrAgain, or why it can't.
+	Connected() error
+	// Shutdown ends our direction: the peer reads EOF.
+	Shutdown() error
+	// Close closes both directions; with reset the peer sees a reset instead of an end.
+	Close(reset bool) error
+	// FD is the descriptor to poll.
+	FD() int
+}
+
+// ErrAgain: a non-blocking call would have blocked.
+var ErrAgain = errors.New("transport: would block")
+
+// Wrapper puts something in front of each new stream of a transport.
+type Wrapper interface {
+	// Wrap returns what is to be used instead of s. local and remote are the addresses ("" if unknown).
+	Wrap(s Stream, local, remote string) Stream
+	// NextWake is when a wrapped stream changes by itself (a cut that heals, say): the time from now on, 0 for never.
+	NextWake() time.Duration
+}
