@@ -1,0 +1,97 @@
+package lint
+
+import "strings"
+
+// kind is what a room is for; the rules that are not about rank go by it.
+type kind uint8
+
+const (
+	service        kind = iota // one job each, knows nothing of the module's purpose
+	contract                   // what engine and implementations agree on
+	engine                     // decides; never knows an implementation
+	implementation             // carries frames; never knows the engine
+	public                     // the root package: brings the two together
+	program                    // commands, examples, benchmarks: flags, printing, files
+	testOnly                   // imported by tests only
+)
+
+// room is one row of the table.
+type room struct {
+	dir  string // "x/..." stands for everything below x
+	rank int
+	kind kind
+	// edge: must block or look at the real clock, so it may do what is banned inside.
+	edge bool
+}
+
+// rooms is the table of the arrows, lowest first. A new package gets its row here in the
+// change that creates it. Packages of one rank don't know each other.
+var rooms = []room{
+	{dir: "internal/clock", rank: 0, kind: service, edge: true},
+	{dir: "internal/config", rank: 0, kind: service},
+	{dir: "internal/flight", rank: 0, kind: service},
+	{dir: "internal/fsm", rank: 0, kind: service},
+	{dir: "internal/invariants", rank: 0, kind: service},
+	{dir: "internal/mpool", rank: 0, kind: service},
+	{dir: "internal/ring", rank: 0, kind: service},
+	{dir: "internal/topo", rank: 0, kind: service},
+	{dir: "internal/wire", rank: 0, kind: service},
+	{dir: "rdma/soft/packet", rank: 0, kind: service},
+
+	{dir: "rdma", rank: 1, kind: contract},
+	{dir: "transport", rank: 1, kind: contract},
+
+	{dir: "fault", rank: 2, kind: contract},
+	{dir: "internal/ledger", rank: 2, kind: service},
+
+	{dir: "internal/failover", rank: 3, kind: engine},
+	{dir: "internal/health", rank: 3, kind: engine},
+	{dir: "internal/lane", rank: 3, kind: engine},
+	{dir: "internal/match", rank: 3, kind: engine},
+	{dir: "internal/memory", rank: 3, kind: engine},
+	{dir: "internal/order", rank: 3, kind: engine},
+	{dir: "internal/reassembly", rank: 3, kind: engine},
+	{dir: "rdma/soft", rank: 3, kind: implementation},
+	{dir: "rdma/verbs", rank: 3, kind: implementation},
+	{dir: "transport/self", rank: 3, kind: implementation},
+	{dir: "transport/shm", rank: 3, kind: implementation},
+	{dir: "transport/sim", rank: 3, kind: implementation},
+	{dir: "transport/tcp", rank: 3, kind: implementation},
+
+	{dir: "internal/request", rank: 4, kind: engine},
+	{dir: "transport/rc", rank: 4, kind: implementation},
+
+	{dir: "internal/protocol", rank: 5, kind: engine},
+	{dir: "internal/wireup", rank: 5, kind: engine},
+
+	{dir: "internal/control", rank: 6, kind: engine, edge: true},
+	{dir: "internal/worker", rank: 6, kind: engine},
+
+	{dir: ".", rank: 7, kind: public, edge: true},
+
+	{dir: "bench/...", rank: 8, kind: program, edge: true},
+	{dir: "internal/perf", rank: 8, kind: program, edge: true},
+
+	{dir: "cmd/...", rank: 9, kind: program, edge: true},
+	{dir: "examples/...", rank: 9, kind: program, edge: true},
+
+	{dir: "internal/lint", rank: 0, kind: testOnly, edge: true},
+	{dir: "rdma/rdmatest", rank: 3, kind: testOnly, edge: true},
+	{dir: "transport/transporttest", rank: 3, kind: testOnly, edge: true},
+	{dir: "test/...", rank: 10, kind: testOnly, edge: true},
+}
+
+// roomOf finds the row of a folder.
+func roomOf(dir string) (room, bool) {
+	for _, r := range rooms {
+		if top, below := strings.CutSuffix(r.dir, "/..."); below {
+			if dir == top || strings.HasPrefix(dir, top+"/") {
+				return r, true
+			}
+		} else if dir == r.dir {
+			return r, true
+		}
+	}
+	// Nothing is known about it: it gets the strictest rules and reports of its own.
+	return room{dir: dir, kind: service}, false
+}
