@@ -1,0 +1,120 @@
+package wire
+
+import "strconv"
+
+// Caps are capabilities, a bit each.
+type Caps uint32
+
+const (
+	// CapHandover: the peer can take over the operations of a lost lane. Without it an endpoint has at most ModePeer.
+	CapHandover Caps = 1 << 0
+
+	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
+	KnownCaps = CapHandover
+)
+
+// Mode is the error mode of an endpoint.
+type Mode uint8
+
+const (
+	ModeNone     Mode = 0 // no keepalive; a lost lane ends the endpoint
+	ModePeer     Mode = 1 // keepalive; a lost lane ends the endpoint
+	ModeFailover Mode = 2 // other lanes take over
+)
+
+func (m Mode) String() string {
+	switch m {
+	case ModeNone:
+		return "none"
+	case ModePeer:
+		return "peer"
+	case ModeFailover:
+		return "failover"
+	}
+	return "mode(" + strconv.Itoa(int(m)) + ")"
+}
+
+// Hello opens a lane instance. Its sender posts nothing else on the lane until the answer: HelloAck, Busy, EPClosed or Reject.
+type Hello struct {
+	Required, Optional Caps
+
+	Instance Instance
+	// Incarnation and Endpoint are the sender's: of its process, never 0, and of this endpoint in it.
+	Incarnation, Endpoint uint64
+	// PeerIncarnation and PeerEndpoint are the receiver's as the sender knows them; both 0 on the first of an endpoint.
+	PeerIncarnation, PeerEndpoint uint64
+	// Nonce comes back in the answer: only the echo of one's own nonce proves anything about the peer.
+	Nonce [16]byte
+
+	Mode         Mode
+	MaxFrame     uint32  // bytes of head and payload together that the sender accepts
+	MaxMessage   uint64  // bytes of a message that the sender accepts
+	ReplyCredits uint32  // replies for which the sender has reserved room
+	JoinKey      JoinKey // zero on the first of an endpoint
+
+	Keepalive, PeerTimeout uint32 // milliseconds
+	Name                   string // label for logs, see ValidName; AppendTo makes any text valid
+}
+
+// HelloAck accepts a Hello: the lane instance is up.
+type HelloAck struct {
+	Required, Optional Caps
+
+	Instance              Instance
+	Incarnation, Endpoint uint64   // the acceptor's
+	Nonce                 [16]byte // echo
+
+	Mode         Mode // what the endpoint gets
+	MaxFrame     uint32
+	MaxMessage   uint64
+	ReplyCredits uint32
+	JoinKey      JoinKey // secret for the lanes to come; zero if this isn't the first
+
+	Addrs []string // where further lanes can be dialed, at most MaxAddrs, see ValidAddr; AppendTo leaves others out
+	Name  string
+}
+
+// AppendTo appends the message to b.
+func (m Hello) AppendTo(b []byte) []byte {
+	g := greeting{h: m}
+	return g.appendTo(b, &helloShape)
+}
+
+// AppendTo appends the message to b.
+func (m HelloAck) AppendTo(b []byte) []byte {
+	g := greeting{addrs: m.Addrs, h: Hello{
+		Required: m.Required, Optional: m.Optional,
+		Instance: m.Instance, Incarnation: m.Incarnation, Endpoint: m.Endpoint, Nonce: m.Nonce,
+		Mode: m.Mode, MaxFrame: m.MaxFrame, MaxMessage: m.MaxMessage, ReplyCredits: m.ReplyCredits,
+		JoinKey: m.JoinKey, Name: m.Name,
+	}}
+	return g.appendTo(b, &helloAckShape)
+}
+
+// DecodeHello reads a Hello.
+//
+// Errors: *UnsupportedError, *FormatError.
+func DecodeHello(b []byte) (Hello, error) {
+	var g greeting
+	if err := g.decode(b, &helloShape); err != nil {
+		return Hello{}, err
+	}
+	return g.h, nil
+}
+
+// DecodeHelloAck reads a HelloAck.
+//
+// Errors: *UnsupportedError, *FormatError.
+func DecodeHelloAck(b []byte) (HelloAck, error) {
+	var g greeting
+	if err := g.decode(b, &helloAckShape); err != nil {
+		return HelloAck{}, err
+	}
+	h := &g.h
+	return HelloAck{
+		Required: h.Required, Optional: h.Optional,
+		Instance: h.Instance, Incarnation: h.Incarnation, Endpoint: h.Endpoint, Nonce: h.Nonce,
+		Mode: h.Mode, MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, ReplyCredits: h.ReplyCredits,
+		JoinKey: h.JoinKey, Addrs: g.addrs, Name: h.Name,
+	}, nil
+}

@@ -1,0 +1,66 @@
+package wire
+
+import "strconv"
+
+// ControlMax is the most that a control frame carries. It is the limit of a transport before a
+// handshake has ended, too (transport.HelloMax).
+const ControlMax = 1024
+
+// Frame IDs of control frames. They are neither counted nor kept: who needs an answer asks again.
+const (
+	IDPreface  uint8 = 1
+	IDHello    uint8 = 2
+	IDHelloAck uint8 = 3
+	IDBusy     uint8 = 4
+	IDEPClosed uint8 = 5
+	IDReject   uint8 = 6
+	IDLost     uint8 = 7
+	IDGone     uint8 = 8
+	IDPing     uint8 = 9
+	IDPong     uint8 = 10
+	IDClose    uint8 = 11
+	IDClosed   uint8 = 12
+)
+
+// Frame IDs of data frames: counted, acknowledged, replayed.
+const (
+	IDAM      uint8 = 32
+	IDAMFirst uint8 = 33
+	IDAMFrag  uint8 = 34
+	IDPut     uint8 = 35
+	IDRefused uint8 = 36
+)
+
+// firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
+const firstData = 32
+
+// IsData says whether frames of this ID are data, known or not.
+func IsData(id uint8) bool { return id >= firstData }
+
+// Name is a frame ID for logs.
+func Name(id uint8) string {
+	if int(id) < len(names) && names[id] != "" {
+		return names[id]
+	}
+	return "frame(" + strconv.Itoa(int(id)) + ")"
+}
+
+var names = [...]string{
+	IDPreface:  "Preface",
+	IDHello:    "Hello",
+	IDHelloAck: "HelloAck",
+	IDBusy:     "Busy",
+	IDEPClosed: "EPClosed",
+	IDReject:   "Reject",
+	IDLost:     "Lost",
+	IDGone:     "Gone",
+	IDPing:     "Ping",
+	IDPong:     "Pong",
+	IDClose:    "Close",
+	IDClosed:   "Closed",
+	IDAM:       "AM",
+	IDAMFirst:  "AMFirst",
+	IDAMFrag:   "AMFrag",
+	IDPut:      "Put",
+	IDRefused:  "Refused",
+}
