@@ -1,0 +1,77 @@
+# What people and .ci/run call. `make` alone lists the targets.
+#
+# Everything here works without a C compiler, except race.
+
+GO       ?= go
+SEEDS    ?= 10000
+FUZZTIME ?= 10s
+BENCH    ?= .
+PKG      ?= ./...
+
+# Packages whose tests read BRAID_SEEDS: the simulations.
+SIM = $(shell grep -rlE --include='*_test.go' '"BRAID_SEEDS"' . | xargs -r -n1 dirname | sort -u)
+
+.PHONY: help
+help: ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+.PHONY: check
+check: fmt vet lint static unit ## what every commit passes; under a minute once built
+	@$(MAKE) --no-print-directory sim SEEDS=1000
+
+.PHONY: fmt
+fmt: ## fails if a file is not gofmt'ed
+	@bad=$$(gofmt -l .); test -z "$$bad" || { echo "not gofmt'ed (run gofmt -w):" $$bad; exit 1; }
+
+.PHONY: vet
+vet: ## go vet, plain and with the invariants compiled in
+	$(GO) vet ./...
+	$(GO) vet -tags invariants ./...
+
+.PHONY: lint
+lint: ## sizes, arrows, names and bans of this project
+	$(GO) test ./internal/lint
+
+.PHONY: static
+static: ## staticcheck, and exhaustive switches over our own enumerations
+	$(GO) tool staticcheck ./...
+	$(GO) tool exhaustive -typeonly '^github\.com/openbraid/braid' ./...
+
+.PHONY: unit
+unit: ## all tests, the long ones shortened; golden files are compared here
+	$(GO) test -short ./...
+
+.PHONY: test
+test: ## all tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## all tests under the race detector, with the invariants compiled in; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -short -tags invariants -timeout 15m ./...
+
+.PHONY: sim
+sim: ## SEEDS=10000 seeds of the simulated network
+	@test -n "$(SIM)" || { echo "no test reads BRAID_SEEDS: there is no simulation to run"; exit 1; }
+	BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 15m $(SIM)
+
+.PHONY: fuzz
+fuzz: ## FUZZTIME=10s for every fuzz target there is
+	@GO="$(GO)" bash .ci/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## benchmarks; BENCH= and PKG= choose
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+.PHONY: mutants
+mutants: ## break the code on purpose, rule by rule; the tests must notice each
+	BRAID_MUTANTS=1 $(GO) test -count=1 -timeout 20m -v ./test/mutants
+
+.PHONY: demo
+demo: ## see a lane die and nothing else
+	$(GO) run ./cmd/braid demo
+
+.PHONY: cross
+cross: ## vet for the other systems and processors
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=amd64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet ./...
