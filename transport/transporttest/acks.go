@@ -1,0 +1,83 @@
+package transporttest
+
+import (
+	"time"
+
+	"github.com/openbraid/braid/transport"
+)
+
+// ackCases: when a sender learns that its frames were accepted.
+var ackCases = []testCase{
+	{"ack now", testAckNow},
+	{"request ack", testRequestAck},
+	{"delayed ack", testDelayedAck},
+	{"round trips", testRoundTrips},
+}
+
+// ackDelay is the longest that a receiver may keep an acknowledgement to itself.
+const ackDelay = time.Millisecond
+
+// within waits for cond and checks how long it took.
+func (w *world) within(what string, bound time.Duration, cond func() bool) {
+	w.Helper()
+	start := w.Now()
+	w.until(what, cond)
+	if d := w.Now() - start; d > bound+w.Slack {
+		w.Errorf("%s took %v, want at most %v (and slack %v)", what, d, bound, w.Slack)
+	}
+}
+
+func testAckNow(w *world) {
+	client, _ := w.connect(setup{})
+	for range 20 {
+		client.mustPost(shape{size: 10, ackNow: true})
+		w.within("an acknowledgement asked for by AckNow", 0, client.idle)
+	}
+}
+
+func testRequestAck(w *world) {
+	client, server := w.connect(setup{})
+	for i := range 20 {
+		for range i%3 + 1 {
+			client.mustPost(shape{size: 10})
+		}
+		client.ep.RequestAck()
+		w.within("an acknowledgement asked for by RequestAck", 0, client.idle)
+	}
+	client.ep.RequestAck() // nothing outstanding: harmless
+	server.ep.RequestAck()
+	w.settle(3 * ackDelay)
+	if c := server.ep.Counts(); c.RoundTrips != 0 {
+		w.Errorf("round trips without a frame: %+v", c)
+	}
+}
+
+// testDelayedAck watches the receiver's deadline: with an acknowledgement owed there must be one, soon.
+func testDelayedAck(w *world) {
+	client, server := w.connect(setup{})
+	for range 10 {
+		client.mustPost(shape{size: 10})
+		w.until("the frame", func() bool { return server.got == client.book.posted })
+		if d := w.Server.Deadline(); !client.idle() && d != 0 && d > w.Now()+ackDelay+w.Slack {
+			w.Errorf("Deadline is in %v: an acknowledgement may wait for %v", d-w.Now(), ackDelay)
+		}
+		w.within("a delayed acknowledgement", ackDelay, client.idle)
+	}
+	w.settle(3 * ackDelay)
+	for _, i := range []transport.Iface{w.Client, w.Server} {
+		if d := i.Deadline(); d != 0 {
+			w.Errorf("Deadline %v with nothing owed", d)
+		}
+	}
+}
+
+func testRoundTrips(w *world) {
+	client, _ := w.connect(setup{})
+	for i := range 30 {
+		client.mustPost(shape{size: 10, ackNow: true})
+		w.until("acknowledged", client.idle)
+		if c := client.ep.Counts(); c.RoundTrips < uint64(i+1) {
+			w.Fatalf("%d acknowledged posts one by one, %d round trips", i+1, c.RoundTrips)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package transporttest
+
+import (
+	"testing"
+
+	"github.com/openbraid/braid/transport"
+)
+
+// costCases: what the hot path may cost, and when a worker may sleep.
+var costCases = []testCase{
+	{"no allocation per frame", testNoAllocation},
+	{"event descriptor", testEventFD},
+}
+
+// lean is a sink and completer without books of its own.
+type lean struct {
+	ep        transport.Endpoint
+	connected bool
+	got       int
+	executed  int
+}
+
+func (l *lean) Connected()                       { l.connected = true }
+func (l *lean) Place(uint8, []byte, int) []byte  { return nil }
+func (l *lean) Frame(*transport.Incoming)        { l.got++ }
+func (l *lean) Room()                            {}
+func (l *lean) OnError(error) transport.Decision { return transport.Complete }
+func (l *lean) Sent(uint64)                      {}
+func (l *lean) Executed(uint64, error)           { l.executed++ }
+func (l *lean) Accepted(ep transport.Endpoint) (transport.Sink, transport.Options) {
+	l.ep = ep
+	return l, transport.Options{}
+}
+
+func testNoAllocation(w *world) {
+	client, server := new(lean), new(lean)
+	l, err := w.Server.Listen(w.Addr, server)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if client.ep, err = w.Client.Dial(w.Local, l.Addr(), transport.Options{}, client); err != nil {
+		w.Fatal(err)
+	}
+	w.until("the connection", func() bool { return client.connected && server.ep != nil })
+	client.ep.Admit(w.Client.Attr().MaxFrame, true)
+	server.ep.Admit(w.Client.Attr().MaxFrame, true)
+	head, payload := make([]byte, 16), make([]byte, 3000)
+	f := &transport.Frame{ID: 1, Head: head, Done: client, AckNow: true}
+	round := func() {
+		for i := range 8 {
+			f.ZeroCopy = i%2 == 0
+			f.Payload = payload[:200*i]
+			if st := client.ep.Post(f); st == transport.Failed || st == transport.NoResource {
+				w.Fatalf("Post says %v", st)
+			}
+		}
+		for want := client.executed + 8; client.executed < want; {
+			n := w.Client.Progress()
+			w.Client.Flush()
+			n += w.Server.Progress()
+			w.Server.Flush()
+			if n == 0 {
+				w.Advance()
+			}
+		}
+	}
+	for range 200 {
+		round()
+	}
+	if raceEnabled {
+		w.Skip("the race detector allocates")
+	}
+	// Less than one per round of eight: a pool that grows once in a while is not an allocation per frame.
+	if n := testing.AllocsPerRun(200, round); n >= 1 {
+		w.Errorf("%v allocations per 8 frames, want 0", n)
+	}
+}
+
+func testEventFD(w *world) {
+	fd := w.Server.EventFD()
+	if fd < 0 {
+		w.Skip("no event descriptor: this interface must be polled")
+	}
+	if !canPoll {
+		w.Skip("no poll(2) on this system")
+	}
+	client, server := w.connect(setup{})
+	client.mustPost(shape{size: 10, ackNow: true})
+	w.until("quiet", client.idle)
+	w.settle(3 * ackDelay)
+	if readable(fd, 0) {
+		w.Errorf("the descriptor is readable with nothing to do")
+	}
+	client.mustPost(shape{size: 10})
+	client.iface.Flush()
+	if !readable(fd, 1000) {
+		w.Errorf("a frame arrived, the descriptor is not readable")
+	}
+	w.until("the frame", func() bool { return server.got == 2 && client.idle() })
+	w.settle(3 * ackDelay)
+	if readable(fd, 0) {
+		w.Errorf("the descriptor stays readable with nothing to do")
+	}
+	client.close()
+	if !readable(fd, 1000) {
+		w.Errorf("the peer closed, the descriptor is not readable")
+	}
+	w.until("the notice", func() bool { return len(server.errs) > 0 })
+}
