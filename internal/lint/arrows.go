@@ -6,7 +6,7 @@ func arrows(c *checker) {
 	for _, f := range c.pkg.Files {
 		for _, imp := range f.Imports() {
 			dir, own := c.dirOf(imp.Path)
-			if !own || dir == c.pkg.Dir && f.Kind == ExternalTest {
+			if !own || dir == c.pkg.Dir { // its external tests import it
 				continue
 			}
 			to, known := roomOf(dir)

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"go/ast"
-	"go/token"
 	"slices"
 )
 
@@ -41,7 +40,7 @@ func (c *checker) funcDoc(d *ast.FuncDecl) {
 
 // declDoc accepts a comment above a name, behind it, or above the whole group of constants or variables.
 func (c *checker) declDoc(d *ast.GenDecl) {
-	group := d.Doc != nil && d.Tok != token.TYPE
+	group := d.Doc != nil
 	for _, spec := range d.Specs {
 		switch s := spec.(type) {
 		case *ast.TypeSpec:

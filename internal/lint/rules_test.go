@@ -30,7 +30,7 @@ func TestSizes(t *testing.T) {
 		{
 			"tests of a package are not counted", tree{
 				"internal/fsm/a.go": file(500), "internal/fsm/b.go": file(500), "internal/fsm/c.go": file(500),
-				"internal/fsm/d.go": file(490), "internal/fsm/e_test.go": file(500),
+				"internal/fsm/d.go": file(500), "internal/fsm/e_test.go": file(500), "internal/fsm/f_test.go": file(500),
 			}, nil,
 		},
 	})
@@ -93,6 +93,7 @@ func TestArrows(t *testing.T) {
 		one("engine to root", "internal/worker/a.go", false, root),
 		one("whole-system test to everything", "test/meta/a.go", true, root, tcp, worker, suite),
 		one("to whole-system tests", "cmd/braid/a.go", false, "m.test/m/test/meta"),
+		one("external test to whole-system tests", "internal/worker/ax_test.go", false, "m.test/m/test/meta"),
 		one("to a package without a row", "internal/worker/a.go", false, "m.test/m/internal/nowhere"),
 	})
 	run(t, []example{
