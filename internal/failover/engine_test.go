@@ -1,0 +1,299 @@
+package failover
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// The engine around a machine, as small as it can be: it carries actions out, and checks each of them.
+
+func (r *runner) step(s int, e Event) {
+	for _, a := range r.m[s].Step(e) {
+		r.do(s, e, a)
+	}
+	r.store(s)
+	r.checkCarriers(s)
+}
+
+func (r *runner) do(s int, e Event, a Action) {
+	r.tracef("   %s", show(a))
+	i := uint8(0)
+	if a.ID != none {
+		i = r.index(a.ID)
+	}
+	t := &r.tep[s][i]
+	switch a.Do {
+	case SendAck:
+		t.exists = true
+		r.pipe[s][i].push(frame{kind: fHelloAck})
+	case SendBusy:
+		r.pipe[s][i].push(frame{kind: fBusy})
+		r.close(s, i)
+	case SendLost:
+		if !t.held {
+			r.violated("%s: position of %s stated before quiesce (R3)", wire.Side(s), a.ID)
+		}
+		if t.stated && t.said != uint8(a.Position) || uint8(a.Position) != t.accepted {
+			r.violated("%s: position of %s: stated %d, accepted %d, stated before: %v %d",
+				wire.Side(s), a.ID, a.Position, t.accepted, t.stated, t.said)
+		}
+		t.stated, t.said = true, uint8(a.Position)
+		r.send(s, a, frame{kind: fLost, id: i, pos: uint8(a.Position), have: a.Have})
+	case SendGone:
+		if a.On != e.On {
+			r.violated("%s: GONE{%s} on %s, asked on %s (R5)", wire.Side(s), a.ID, a.On, e.On)
+		}
+		r.send(s, a, frame{kind: fGone, id: i})
+	case Purge:
+		r.purge(s, i, a.Position)
+	case Release:
+		if r.m[s].over {
+			return
+		}
+		if t.acked != t.posted {
+			r.violated("%s: record of %s ended, but operations are outstanding on it", wire.Side(s), a.ID)
+		}
+		r.close(s, i)
+	case Fail:
+		r.violated("%s: %v", wire.Side(s), a.Err)
+	case SendClosed, Redial:
+	}
+}
+
+func (r *runner) send(s int, a Action, f frame) {
+	if r.m[s].State(a.On) != Up {
+		r.violated("%s: %s about %s goes on %s, which isn't up", wire.Side(s), a.Do, a.ID, a.On)
+	}
+	r.pipe[s][r.index(a.On)].push(f)
+}
+
+func (r *runner) quiesce(s int, i uint8) {
+	t := &r.tep[s][i]
+	t.held = true
+	r.pipe[s][i].broken = true // closed as far as it goes: the peer will notice
+}
+
+func (r *runner) close(s int, i uint8) {
+	r.quiesce(s, i)
+	r.tep[s][i].closed = true
+	r.pipe[1-s][i].broken = true
+	r.pipe[1-s][i].lose()
+}
+
+func (r *runner) purge(s int, i uint8, position uint64) {
+	t, nd := &r.tep[s][i], &r.node[s]
+	p := uint8(position)
+	switch {
+	case !t.held:
+		r.violated("%s: purge of %s, which isn't held (R3)", wire.Side(s), r.ids[i])
+		return
+	case t.purged:
+		r.violated("%s: second purge of %s", wire.Side(s), r.ids[i])
+		return
+	case p < t.acked || p > t.posted:
+		r.violated("%s: position %d of %s isn't in [%d, %d] (R16)", wire.Side(s), p, r.ids[i], t.acked, t.posted)
+		return
+	}
+	t.purged = true
+	r.complete(s, i, p)
+	suffix := t.ops[p:t.posted]
+	copy(nd.queue[len(suffix):], nd.queue[:nd.queued])
+	nd.queued += uint8(copy(nd.queue[:], suffix))
+	t.acked = t.posted
+	for _, op := range suffix {
+		if nd.done>>op&1 == 1 || r.node[1-s].ran[op] > 0 {
+			r.violated("%s: replay of operation %d, which was executed", wire.Side(s), op)
+		}
+	}
+}
+
+// complete ends the operations before position p of instance i.
+func (r *runner) complete(s int, i, p uint8) {
+	t := &r.tep[s][i]
+	for ; t.acked < p; t.acked++ {
+		op := t.ops[t.acked]
+		if r.node[1-s].ran[op] != 1 {
+			r.violated("%s: operation %d is complete, and was executed %d times", wire.Side(s), op, r.node[1-s].ran[op])
+		}
+		if r.node[s].done>>op&1 == 1 {
+			r.violated("%s: operation %d is complete twice", wire.Side(s), op)
+		}
+		r.node[s].done |= 1 << op
+	}
+}
+
+func (r *runner) open(s int) uint8 {
+	id := r.m[s].NextInstance()
+	i := r.index(id)
+	r.tracef("%s opens %s", wire.Side(s), id)
+	r.tep[s][i].exists = true
+	r.step(s, Event{What: Opened, ID: id})
+	r.pipe[s][i].push(frame{kind: fHello})
+	return i
+}
+
+func (r *runner) broke(s int, i uint8, what What) {
+	id := r.ids[i]
+	r.tracef("%s: %s %s", wire.Side(s), id, what)
+	if r.m[s].Live(id) {
+		r.quiesce(s, i)
+	}
+	r.step(s, Event{What: what, ID: id, Position: uint64(r.tep[s][i].accepted)})
+}
+
+func (r *runner) post(s int, i uint8) {
+	t, nd := &r.tep[s][i], &r.node[s]
+	op := nd.queue[0]
+	copy(nd.queue[:], nd.queue[1:nd.queued])
+	nd.queued--
+	nd.queue[nd.queued] = 0
+	r.tracef("%s posts operation %d on %s", wire.Side(s), op, r.ids[i])
+	t.ops[t.posted] = op
+	t.posted++
+	r.pipe[s][i].push(frame{kind: fData, id: op})
+}
+
+// deliver takes the first frame that is on its way to s on instance i.
+func (r *runner) deliver(s int, i uint8) {
+	f := r.pipe[1-s][i].pop()
+	t, on := &r.tep[s][i], r.ids[i]
+	r.tracef("%s <- %s: %s", wire.Side(s), on, r.showFrame(f))
+	if !t.exists && f.kind != fHello {
+		r.tracef("   dropped: no such connection")
+		return
+	}
+	switch f.kind {
+	case fHello:
+		r.step(s, Event{What: HelloArrived, ID: on})
+	case fHelloAck:
+		r.step(s, Event{What: HelloAcked, ID: on})
+	case fBusy:
+		r.step(s, Event{What: BusyArrived, ID: on})
+	case fGone:
+		r.step(s, Event{What: GoneArrived, ID: r.ids[f.id], On: on})
+	case fLost:
+		id := r.ids[f.id]
+		if r.m[s].Live(id) {
+			r.quiesce(s, f.id)
+		}
+		r.step(s, Event{What: LostArrived, ID: id, On: on, Position: uint64(f.pos), Have: f.have, Own: uint64(r.tep[s][f.id].accepted)})
+	case fData, fDataAck:
+		r.data(s, i, f)
+	}
+}
+
+func (r *runner) data(s int, i uint8, f frame) {
+	t := &r.tep[s][i]
+	if t.held || r.m[s].State(r.ids[i]) != Up {
+		r.tracef("   dropped: quiesced")
+		return
+	}
+	if f.kind == fDataAck {
+		r.complete(s, i, f.pos)
+		return
+	}
+	t.accepted++
+	nd := &r.node[s]
+	if nd.ran[f.id]++; nd.ran[f.id] > 1 {
+		r.violated("%s executes operation %d twice", wire.Side(s), f.id)
+	}
+	if r.node[1-s].done>>f.id&1 == 1 {
+		r.violated("%s executes operation %d, which is complete", wire.Side(s), f.id)
+	}
+	if r.cfg.acks {
+		r.pipe[s][i].push(frame{kind: fDataAck, pos: t.accepted})
+	}
+	if r.cfg.replies && int(f.id) < r.cfg.ops {
+		r.issue(s, uint8(r.cfg.ops)+f.id)
+	}
+}
+
+// checkCarriers is invariant 4, and R6: nothing stays marked while a lane is up.
+func (r *runner) checkCarriers(s int) {
+	up := len(r.m[s].Up())
+	for i := range r.m[s].recs {
+		rec := &r.m[s].recs[i]
+		if !rec.state.lost() {
+			continue
+		}
+		if rec.carrier == none && up > 0 {
+			r.violated("%s: %s stays marked with %d lanes up", wire.Side(s), rec.id, up)
+		}
+		if rec.carrier != none && r.m[s].State(rec.carrier) != Up {
+			r.violated("%s: carrier %s of %s isn't up", wire.Side(s), rec.carrier, rec.id)
+		}
+	}
+}
+
+// settled checks a world in which nothing more happens by itself.
+func (r *runner) settled() {
+	up := 0
+	for i := range r.n {
+		a, b := r.m[0].State(r.ids[i]) == Up, r.m[1].State(r.ids[i]) == Up
+		if a != b {
+			r.violated("%s is up on one side only", r.ids[i])
+		}
+		if a && b {
+			up++
+		}
+	}
+	if up == 0 {
+		return // suspended
+	}
+	for s, m := range r.m {
+		if !m.Idle() {
+			r.violated("records are left:\n%s\n%s", r.m[0].Dump(), r.m[1].Dump())
+		}
+		nd := &r.node[s]
+		if nd.queued > 0 || r.cfg.acks && nd.done != nd.issued {
+			r.violated("%s: issued %b, done %b: somebody waits for ever", wire.Side(s), nd.issued, nd.done)
+		}
+		for op, n := range r.node[1-s].ran {
+			if n == 0 && nd.issued>>op&1 == 1 {
+				r.violated("%s: operation %d was never executed", wire.Side(s), op)
+			}
+		}
+	}
+}
+
+func (r *runner) showFrame(f frame) string {
+	switch f.kind {
+	case fHello:
+		return "HELLO"
+	case fHelloAck:
+		return "HELLO-ACK"
+	case fBusy:
+		return "BUSY"
+	case fGone:
+		return fmt.Sprintf("GONE{%s}", r.ids[f.id])
+	case fLost:
+		return fmt.Sprintf("LOST{%s, %d, have=%d}", r.ids[f.id], f.pos, bit(f.have))
+	case fData:
+		return fmt.Sprintf("operation %d", f.id)
+	}
+	return fmt.Sprintf("acknowledged %d", f.pos)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func show(a Action) string {
+	switch a.Do {
+	case SendLost:
+		return fmt.Sprintf("send on %s: LOST{%s, %d, have=%d}", a.On, a.ID, a.Position, bit(a.Have))
+	case SendGone:
+		return fmt.Sprintf("send on %s: GONE{%s}", a.On, a.ID)
+	case Purge:
+		return fmt.Sprintf("purge %s with %d", a.ID, a.Position)
+	case Fail:
+		return fmt.Sprintf("fail: %v", a.Err)
+	case Redial:
+		return "redial"
+	}
+	return fmt.Sprintf("%s %s", a.Do, a.ID)
+}

@@ -1,0 +1,231 @@
+package failover
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// The world is two machines, the lanes between them, and enough of an engine around each to check what
+// the dialogue is for. It is one flat value: a copy of it is a state, and moves lead from one to the next.
+
+const (
+	maxInst = 10 // instances ever
+	maxOps  = 8  // operations of one side, replies included
+	maxPipe = 24 // frames in flight in one direction of one instance
+)
+
+type frameKind uint8
+
+const (
+	fHello frameKind = iota
+	fHelloAck
+	fBusy
+	fLost
+	fGone
+	fData    // id is an operation
+	fDataAck // pos frames are acknowledged
+)
+
+type frame struct {
+	kind frameKind
+	id   uint8 // index of an instance
+	pos  uint8
+	have bool
+}
+
+// pipe is one direction of one instance. Once broken it takes no more; what is in it may still arrive, any prefix of it.
+type pipe struct {
+	n      uint8
+	broken bool
+	f      [maxPipe]frame
+}
+
+func (p *pipe) push(f frame) {
+	if !p.broken {
+		p.f[p.n] = f
+		p.n++
+	}
+}
+
+func (p *pipe) pop() frame {
+	f := p.f[0]
+	copy(p.f[:], p.f[1:p.n])
+	p.n--
+	p.f[p.n] = frame{}
+	return f
+}
+
+func (p *pipe) lose() { *p = pipe{broken: p.broken} }
+
+// tep is one side's end of one instance: a transport endpoint with its books.
+type tep struct {
+	exists, held, closed, purged, stated bool
+	accepted, acked, posted, said        uint8
+	ops                                  [2 * maxOps]uint8 // posted, in order
+}
+
+// node is one side.
+type node struct {
+	recs         [maxInst]record
+	nrecs        uint8
+	over         bool
+	next         uint64
+	seen         watermark
+	queue        [maxOps]uint8 // operations that are to be posted, replays in front
+	queued       uint8
+	issued, done uint16        // sets of own operations
+	ran          [maxOps]uint8 // how often the peer's operations were executed here
+}
+
+type config struct {
+	name                 string
+	lanes, ops           int
+	replies              bool
+	cuts, oneWay, doubts uint8    // budgets: breaks of both directions, of one, false suspicions
+	opens                [2]uint8 // budget: attempts of each side
+	cancels              uint8
+	limit                int // lanes that a side wants
+	acks                 bool
+	long                 bool // seconds: not in -short, not with -race
+	deep                 bool // minutes: only if asked for
+}
+
+type world struct {
+	ids    [maxInst]wire.Instance
+	n      uint8
+	node   [2]node
+	tep    [2][maxInst]tep
+	pipe   [2][maxInst]pipe // by sender
+	cuts   uint8
+	oneWay uint8
+	doubts uint8
+	cancel uint8
+	opens  [2]uint8
+}
+
+// index finds or names an instance.
+func (w *world) index(id wire.Instance) uint8 {
+	for i := range w.n {
+		if w.ids[i] == id {
+			return i
+		}
+	}
+	w.ids[w.n] = id
+	w.n++
+	return w.n - 1
+}
+
+// encode appends all that matters for what comes next: two worlds with the same bytes are the same state.
+func (w *world) encode(b []byte) []byte {
+	flag := func(v ...bool) {
+		x := byte(0)
+		for _, f := range v {
+			x <<= 1
+			if f {
+				x |= 1
+			}
+		}
+		b = append(b, x)
+	}
+	id := func(i wire.Instance) { b = append(b, byte(i.N)<<1|byte(i.Opener)) }
+	b = append(b, w.n, w.cuts, w.oneWay, w.doubts, w.cancel, w.opens[0], w.opens[1])
+	for i := range w.n {
+		id(w.ids[i])
+	}
+	for s := range w.node {
+		nd := &w.node[s]
+		b = append(b, nd.nrecs, byte(nd.next), byte(nd.seen.high), nd.queued)
+		b = binary.LittleEndian.AppendUint64(b, nd.seen.window)
+		b = binary.LittleEndian.AppendUint16(b, nd.issued)
+		b = binary.LittleEndian.AppendUint16(b, nd.done)
+		b = append(b, nd.queue[:nd.queued]...)
+		b = append(b, nd.ran[:]...)
+		for i := range nd.nrecs {
+			r := &nd.recs[i]
+			id(r.id)
+			id(r.carrier)
+			b = append(b, byte(r.mine), byte(r.theirs), byte(r.state))
+			flag(r.wasUp)
+		}
+		for i := range w.n {
+			t := &w.tep[s][i]
+			flag(t.exists, t.held, t.closed, t.purged, t.stated)
+			b = append(b, t.accepted, t.acked, t.posted, t.said)
+			b = append(b, t.ops[:t.posted]...)
+			p := &w.pipe[s][i]
+			flag(p.broken)
+			b = append(b, p.n)
+			for k := range p.n {
+				f := p.f[k]
+				b = append(b, byte(f.kind), f.id, f.pos)
+				flag(f.have)
+			}
+		}
+	}
+	return b
+}
+
+// runner moves a world. The machines are scratch: their state is loaded from the world and stored back.
+type runner struct {
+	world
+	cfg  config
+	m    [2]*Machine
+	log  func(format string, a ...any) // nil in searches
+	fail error
+}
+
+func newRunner(cfg config) *runner {
+	r := &runner{cfg: cfg, m: [2]*Machine{New(wire.Dialer), New(wire.Acceptor)}}
+	r.cuts, r.oneWay, r.doubts, r.cancel, r.opens = cfg.cuts, cfg.oneWay, cfg.doubts, cfg.cancels, cfg.opens
+	for range cfg.lanes {
+		i := r.open(0)
+		r.deliver(1, i)
+		r.deliver(0, i)
+	}
+	for s := range r.node {
+		for k := range cfg.ops {
+			r.issue(s, uint8(k))
+		}
+	}
+	return r
+}
+
+func (r *runner) set(w *world) {
+	r.world, r.fail = *w, nil
+	for s, m := range r.m {
+		nd := &r.node[s]
+		m.next, m.seen, m.over = nd.next, nd.seen, nd.over
+		m.recs = append(m.recs[:0], nd.recs[:nd.nrecs]...)
+	}
+}
+
+func (r *runner) store(s int) {
+	m, nd := r.m[s], &r.node[s]
+	nd.next, nd.seen, nd.over = m.next, m.seen, m.over
+	nd.recs = [maxInst]record{}
+	nd.nrecs = uint8(copy(nd.recs[:], m.recs))
+}
+
+func (r *runner) tracef(format string, a ...any) {
+	if r.log != nil {
+		r.log(format, a...)
+	}
+}
+
+func (r *runner) violated(format string, a ...any) {
+	if r.fail == nil {
+		r.fail = fmt.Errorf(format, a...)
+	}
+}
+
+func (r *runner) issue(s int, op uint8) {
+	nd := &r.node[s]
+	if nd.issued>>op&1 == 1 {
+		r.violated("%s: operation %d issued twice", wire.Side(s), op)
+	}
+	nd.issued |= 1 << op
+	nd.queue[nd.queued] = op
+	nd.queued++
+}
