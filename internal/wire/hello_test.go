@@ -128,6 +128,7 @@ func badHellos() []badHello {
 		{why: "too long or not printable", b: ack.with(10, append([]byte{65}, long...)...).bytes(), ack: true},
 		{why: "too long or not printable", b: ack.with(10, 1, ' ').bytes(), ack: true},
 		{why: "too long or not printable", b: ack.with(10, 1, 0x80).bytes(), ack: true},
+		{why: "too long or not printable", b: ack.with(10, 1, 0x7f).bytes(), ack: true},
 	}...)
 }
 
