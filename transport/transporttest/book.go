@@ -152,6 +152,21 @@ func (s *side) mustPost(f shape) {
 	})
 }
 
+// send posts a data frame now or, where there is no room, from Room. For callbacks, which can't wait.
+func (s *side) send(f shape) {
+	s.waiting = append(s.waiting, f)
+	s.sendWaiting()
+}
+
+func (s *side) sendWaiting() {
+	for len(s.waiting) > 0 && !s.dead {
+		if s.post(s.waiting[0]) == transport.NoResource {
+			return
+		}
+		s.waiting = s.waiting[1:]
+	}
+}
+
 // control posts a control frame.
 func (s *side) control(payload []byte) transport.Status {
 	s.book.posting = true
