@@ -128,7 +128,7 @@ func testCloseInside(w *world) {
 			server.onFrame = func(*transport.Incoming) { client.close() } // another endpoint of the same worker, for self
 		}
 		for range 10 {
-			client.post(shape{size: 100, zero: true})
+			client.send(shape{size: 100, zero: true})
 		}
 		w.until(where+": the close", func() bool { return client.dead || server.dead })
 		w.until(where+": the notice", func() bool {

@@ -266,9 +266,7 @@ func testPurgePosition(w *world) {
 		client.mustPost(shape{size: 10, ackNow: true})
 	}
 	w.until("5 acknowledged", client.idle)
-	for range 5 { // 5 more, never sent: the server stands still
-		client.post(shape{size: 10, zero: true})
-	}
+	client.still(5, shape{size: 10, zero: true})
 	client.quiesce()
 	posted := client.book.posted
 	bad := func(p uint64) {
@@ -294,13 +292,17 @@ func testPurgePosition(w *world) {
 	server.close()
 }
 
+// still posts n frames while the peer stands still.
+func (s *side) still(n int, f shape) {
+	s.w.Helper()
+	for range n {
+		s.w.untilOn("room", func() bool { return s.post(f) != transport.NoResource }, func() int { return s.w.progress(s.iface) })
+	}
+}
+
 func testPurgeResume(w *world) {
 	client, server := w.connect(setup{})
-	for range 10 {
-		if st := client.post(shape{size: 64, zero: true}); st == transport.NoResource || st == transport.Failed {
-			w.Skipf("no room for 10 small frames at once: %v", st)
-		}
-	}
+	client.still(10, shape{size: 64, zero: true})
 	client.quiesce()
 	server.quiesce()
 	position := server.ep.Position()

@@ -98,13 +98,13 @@ func testAdmitInside(w *world) {
 		server.admit(true)
 		server.control([]byte("welcome"))
 		for i := range 5 { // right behind the answer
-			server.post(shape{size: 10 * i})
+			server.send(shape{size: 10 * i})
 		}
 	}
 	client.onFrame = func(in *transport.Incoming) {
 		if in.Class == transport.Control {
 			client.admit(true)
-			client.post(shape{size: 7})
+			client.send(shape{size: 7})
 		}
 	}
 	w.until("data behind the handshake", func() bool {

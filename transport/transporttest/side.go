@@ -26,6 +26,7 @@ type side struct {
 	decision  transport.Decision
 
 	last     transport.Counts // of the last check
+	waiting  []shape          // found no room yet
 	quiesced bool
 	dead     bool // closed: no callback is legal any more
 	letGo    bool // admitted without retention
@@ -114,6 +115,7 @@ func (s *side) takeData(in *transport.Incoming) {
 func (s *side) Room() {
 	s.called("Room")
 	s.rooms++
+	s.sendWaiting()
 	if s.onRoom != nil {
 		s.onRoom()
 	}
