@@ -1,9 +1,6 @@
 package transport
 
-import (
-	"errors"
-	"time"
-)
+import "errors"
 
 // Stream is the non-blocking byte stream below a stream transport: a socket, or a socket with a fault in
 // front of it. It is the seam at which package fault cuts a lane without telling anybody.
@@ -16,7 +13,10 @@ type Stream interface {
 	Connected() error
 	// Shutdown ends our direction: the peer reads EOF.
 	Shutdown() error
-	// Close closes both directions; with reset the peer sees a reset instead of an end.
+	// Reset cuts the connection: each side reads and writes errors from now on. The descriptor stays open,
+	// so that its number is not given to somebody else, and polls readable. For faults.
+	Reset() error
+	// Close closes both directions and gives the descriptor back; with reset the peer sees a reset instead of an end.
 	Close(reset bool) error
 	// FD is the descriptor to poll.
 	FD() int
@@ -28,7 +28,6 @@ var ErrAgain = errors.New("transport: would block")
 // Wrapper puts something in front of each new stream of a transport.
 type Wrapper interface {
 	// Wrap returns what is to be used instead of s. local and remote are the addresses ("" if unknown).
+	// A wrapped stream whose descriptor polls ready although it has nothing to give is polled by hand.
 	Wrap(s Stream, local, remote string) Stream
-	// NextWake is when a wrapped stream changes by itself (a cut that heals, say): the time from now on, 0 for never.
-	NextWake() time.Duration
 }

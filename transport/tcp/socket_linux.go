@@ -1,0 +1,42 @@
+package tcp
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const sockFlags = unix.SOCK_NONBLOCK | unix.SOCK_CLOEXEC
+
+// Raw calls: none of these can block, and the scheduler's bookkeeping costs as much as the call does.
+
+func sysRead(fd int, p []byte) (int, unix.Errno) {
+	n, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	return int(n), e
+}
+
+// sysWritev is sendmsg, not writev, for MSG_NOSIGNAL: a library must not raise SIGPIPE.
+func sysWritev(fd int, m *unix.Msghdr) (int, unix.Errno) {
+	n, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(m)), unix.MSG_NOSIGNAL)
+	return int(n), e
+}
+
+func sysSocket(family int) (int, error) {
+	return unix.Socket(family, unix.SOCK_STREAM|sockFlags, unix.IPPROTO_TCP)
+}
+
+func sysAccept(fd int) (int, unix.Sockaddr, error) { return unix.Accept4(fd, sockFlags) }
+
+// lateBind makes bind to port 0 leave the choice of the port to connect, which knows the peer: then
+// only ports in use with this very peer are taken, and none that somebody listens on.
+func lateBind(fd int) { _ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) }
+
+// sysReset disconnects: connecting to nothing sends a reset and leaves the descriptor open.
+func sysReset(fd int) error {
+	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	_, _, e := unix.RawSyscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&none)), unsafe.Sizeof(none))
+	if e != 0 {
+		return e
+	}
+	return nil
+}
