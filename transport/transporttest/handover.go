@@ -107,7 +107,7 @@ func testQuiesceMiddle(w *world) {
 			}
 		}
 		for i := range 20 {
-			client.mustPost(shape{size: 300 * i, zero: i%3 == 0})
+			client.send(shape{size: 300 * i, zero: i%3 == 0})
 		}
 		w.until("the client's notice", func() bool { return len(client.errs) > 0 })
 		if e := client.errs[0]; !errors.Is(e, transport.ErrPeerClosed) && !errors.Is(e, transport.ErrReset) {

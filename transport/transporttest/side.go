@@ -16,6 +16,20 @@ type side struct {
 	peer  *side
 	book  *book
 
+	seen
+	hooks
+	decision transport.Decision
+	waiting  []shape          // found no room yet
+	last     transport.Counts // of the last check
+
+	quiesced bool
+	dead     bool // closed: no callback is legal any more
+	letGo    bool // admitted without retention
+	loose    bool // the books are not in step: purged, canceled
+}
+
+// seen is what a sink was told.
+type seen struct {
 	connected int
 	rooms     int
 	got       uint64 // data frames taken
@@ -23,15 +37,10 @@ type side struct {
 	controls  [][]byte // payloads of control frames
 	placed    int
 	errs      []error
-	decision  transport.Decision
+}
 
-	last     transport.Counts // of the last check
-	waiting  []shape          // found no room yet
-	quiesced bool
-	dead     bool // closed: no callback is legal any more
-	letGo    bool // admitted without retention
-	loose    bool // the books are not in step: purged, canceled
-
+// hooks are what a case does inside a callback.
+type hooks struct {
 	accepted func()                             // inside Accepted, ep is set
 	onFrame  func(in *transport.Incoming)       // after the checks
 	onPlace  func(head []byte, size int) []byte // nil: no memory
