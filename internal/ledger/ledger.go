@@ -16,6 +16,7 @@ type Ledger struct {
 	ring   []Entry // power of two
 	acked  uint64  // index of the first entry
 	posted uint64
+	told   uint64 // highest acknowledgement: unlike acked it doesn't move by Purge and Cancel
 
 	postedBytes, ackedBytes uint64
 	trips                   uint64
@@ -54,7 +55,11 @@ func (l *Ledger) Counts(c *transport.Counts) {
 func (l *Ledger) At(i uint64) *Entry { return &l.ring[i&uint64(len(l.ring)-1)] }
 
 // Push appends a frame and returns its entry for the transport to fill in Head, Payload and Mem.
+// Held books take none: that would be a frame that nobody ever ends.
 func (l *Ledger) Push(f *transport.Frame) *Entry {
+	if l.held {
+		panic("ledger: push into held books: the endpoint must say Failed")
+	}
 	if l.Len() == len(l.ring) {
 		l.grow()
 	}
@@ -83,6 +88,7 @@ func (l *Ledger) Ack(n uint64) error {
 		return transport.ErrPosition
 	}
 	l.trips++
+	l.told = n
 	l.endTo(n, nil)
 	return nil
 }
@@ -100,7 +106,9 @@ func (l *Ledger) Release(e *Entry) {
 	}
 	if e.Unsent {
 		e.Unsent = false
-		e.Done.Sent(e.Tag)
+		if e.Done != nil {
+			e.Done.Sent(e.Tag)
+		}
 	}
 }
 
@@ -137,16 +145,20 @@ func (l *Ledger) Purge(position uint64, fn func(f *transport.Frame) error) (tran
 	if !l.held {
 		return r, transport.ErrNotHeld
 	}
-	if l.purged && position != l.at || !l.purged && (position < l.acked || position > l.posted) {
+	if l.purged && position != l.at || position < l.told || position > l.posted {
 		r.Remaining = l.Len()
 		return r, transport.ErrPosition
 	}
 	l.purged, l.at = true, position
 	r.Delivered = l.endTo(position, nil)
 	for l.acked < l.posted {
-		if err := fn(&l.At(l.acked).Frame); err != nil {
+		at := l.acked
+		if err := fn(&l.At(at).Frame); err != nil {
 			r.Remaining = l.Len()
 			return r, err
+		}
+		if l.acked != at { // fn ended the books itself, by Cancel
+			return r, nil
 		}
 		if e := l.pop(); e.Mem != nil {
 			e.Mem.Release()
