@@ -58,6 +58,9 @@ func TestAck(t *testing.T) {
 	if err := l.Ack(4); err != nil || !equal(g.executed, 0, 1, 2, 3) || !equal(g.sent, 1, 3) {
 		t.Fatalf("Ack(4) = %v: sent %v, executed %v", err, g.sent, g.executed)
 	}
+	if l.At(0).Payload != nil || l.At(0).Done != nil {
+		t.Error("an ended entry still refers to its payload")
+	}
 	if err := l.Ack(4); err != nil || counts(&l).RoundTrips != 1 {
 		t.Errorf("the same again = %v, round trips %d, want 1", err, counts(&l).RoundTrips)
 	}
