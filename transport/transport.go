@@ -135,9 +135,9 @@ type Endpoint interface {
 	// Source: uct_ep_flush with UCT_FLUSH_FLAG_CANCEL.
 	Cancel(err error)
 
-	// Detach makes the endpoint let go of zero-copy payloads of frames posted with done: they are copied. Their Sent
-	// is not called any more, Executed is.
-	Detach(done Completer)
+	// Detach makes the endpoint let go of the zero-copy payloads of frames whose Done match accepts: they are copied. Their
+	// Sent is not called any more, Executed is.
+	Detach(match func(done Completer) bool)
 
 	// Close gives everything back, in any state; outstanding frames end with ErrClosed. Idempotent.
 	Close()

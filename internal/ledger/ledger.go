@@ -174,13 +174,13 @@ func (l *Ledger) Cancel(err error) {
 	l.endTo(l.posted, err)
 }
 
-// Detach copies the zero-copy payloads of done's frames, so that their owner can have them back.
+// Detach copies the zero-copy payloads of the frames whose Done match accepts, so that their owner can have them back.
 // It returns whether there was one. Sent is not called for them any more.
-func (l *Ledger) Detach(done transport.Completer) bool {
+func (l *Ledger) Detach(match func(transport.Completer) bool) bool {
 	found := false
 	for i := l.acked; i < l.posted; i++ {
 		e := l.At(i)
-		if e.Done != done || !e.Unsent {
+		if !e.Unsent || !match(e.Done) {
 			continue
 		}
 		e.Payload = append([]byte(nil), e.Payload...)

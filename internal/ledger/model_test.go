@@ -149,7 +149,7 @@ func (x *machine) detach() {
 			f.detached, want = true, true
 		}
 	}
-	if got := x.l.Detach(x.logs[k]); got != want {
+	if got := x.l.Detach(only(x.logs[k])); got != want {
 		x.t.Fatalf("Detach = %v, want %v", got, want)
 	}
 }

@@ -173,9 +173,9 @@ func (ep *endpoint) Cancel(err error) {
 }
 
 // Detach implements transport.Endpoint.
-func (ep *endpoint) Detach(done transport.Completer) {
+func (ep *endpoint) Detach(match func(transport.Completer) bool) {
 	ep.unchanged(ep.led.Posted())
-	ep.led.Detach(done)
+	ep.led.Detach(match)
 }
 
 // Close implements transport.Endpoint.

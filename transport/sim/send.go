@@ -171,7 +171,7 @@ func (ep *endpoint) sendData() {
 	it := ep.pack(e.Head, e.Payload)
 	it.kind, it.id, it.ackNow, it.index = itemData, e.ID, e.AckNow, ep.sent
 	it.ack = ep.tellPosition()
-	ep.net.note(WentOut, ep, ep.sent, int(checksum(0, it.buf.Bytes[:it.size])>>1))
+	ep.net.note(WentOut, ep, ep.sent, int(checksum(uint64(it.size), it.buf.Bytes[:min(it.size, 64)])>>1))
 	ep.sent++
 	ep.net.send(ep, it)
 }

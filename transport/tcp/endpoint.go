@@ -112,7 +112,7 @@ func (ep *endpoint) Cancel(err error) {
 }
 
 // Detach implements transport.Endpoint. What waits to be written is looked up in the books, so it follows.
-func (ep *endpoint) Detach(done transport.Completer) { ep.led.Detach(done) }
+func (ep *endpoint) Detach(match func(transport.Completer) bool) { ep.led.Detach(match) }
 
 // Close implements transport.Endpoint.
 func (ep *endpoint) Close() {

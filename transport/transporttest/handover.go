@@ -350,7 +350,7 @@ func testPurgeDetached(w *world) {
 		client.post(shape{size: 500 * i, zero: true})
 	}
 	client.quiesce()
-	client.ep.Detach(client.book)
+	client.ep.Detach(only(client.book))
 	for i := range client.book.frames {
 		if e := &client.book.frames[i]; e.sent == 0 {
 			e.detached = true

@@ -1,0 +1,57 @@
+package protocol
+
+import (
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// Limits are what the two sides of an endpoint agreed on.
+type Limits struct {
+	MaxFrame int // head and payload of a data frame
+	ZeroCopy int // payload from which a frame is sent from where it stands; 0: never
+}
+
+// MaxHeader is the longest header of an active message.
+const MaxHeader = 1024
+
+// Next fills f with the next frame of r, its head appended to head[:0]. It returns false if r is whole.
+func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool {
+	if r.Whole {
+		return false
+	}
+	rest := r.Payload
+	switch {
+	case r.Kind == request.Put:
+		f.ID = wire.IDPut
+		f.Head = wire.Put{Index: r.Key.Index, Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op()}.AppendTo(head[:0])
+	case r.Begun:
+		f.ID = wire.IDAMFrag
+		f.Head = wire.AMFrag{Msg: r.Message, Offset: r.Posted}.AppendTo(head[:0])
+	case wire.AMSize+len(r.Header)+len(rest) <= lim.MaxFrame:
+		f.ID = wire.IDAM
+		f.Head = wire.AM{ID: r.ID, Header: r.Header}.AppendTo(head[:0])
+	default:
+		f.ID = wire.IDAMFirst
+		f.Head = wire.AMFirst{ID: r.ID, Msg: r.Message, Total: uint64(len(rest)), Header: r.Header}.AppendTo(head[:0])
+	}
+	n := min(len(rest), lim.MaxFrame-len(f.Head))
+	f.Class = transport.Data
+	f.Payload = rest[:n:n]
+	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
+	f.AckNow = f.ZeroCopy && n == len(rest)
+	f.Done, f.Tag = r.Done(), uint64(f.Len())
+	return true
+}
+
+// Taken notes that f, made by Next, was posted with the given status.
+func Taken(r *request.Request, f *transport.Frame, s transport.Status) {
+	r.Begun = true
+	r.Posted += uint64(len(f.Payload))
+	r.Frames++
+	if s == transport.Pending {
+		r.Borrowed++
+	}
+	r.Payload = r.Payload[len(f.Payload):]
+	r.Whole = len(r.Payload) == 0
+}

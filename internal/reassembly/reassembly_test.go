@@ -1,0 +1,78 @@
+package reassembly
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "message")
+		cuts := rapid.SliceOfN(rapid.IntRange(0, len(want)), 0, 8).Draw(t, "cuts")
+		at := map[int]bool{0: true, len(want): true}
+		for _, c := range cuts {
+			at[c] = true
+		}
+		var parts []span
+		from := 0
+		for i := 1; i <= len(want); i++ {
+			if at[i] {
+				parts = append(parts, span{uint64(from), uint64(i)})
+				from = i
+			}
+		}
+		tab := Table{Limit: 1000}
+		if _, err := tab.Begin(5, 1, []byte("h"), uint64(len(want))); err != nil {
+			t.Fatal(err)
+		}
+		order := rapid.Permutation(parts).Draw(t, "order")
+		for i, p := range order {
+			room, err := tab.Room(5, p.from, p.to-p.from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copy(room, want[p.from:p.to])
+			m, err := tab.Filled(5, p.from, p.to-p.from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := i == len(order)-1
+			if (m != nil) != last {
+				t.Fatalf("part %d of %d: whole=%v", i+1, len(order), m != nil)
+			}
+			if last {
+				if !bytes.Equal(m.Data, want) || tab.Held() != 0 || tab.Open() != 0 {
+					t.Fatal("message differs, or something is still held")
+				}
+				continue
+			}
+			if _, err := tab.Filled(5, p.from, p.to-p.from); !errors.Is(err, ErrFragment) {
+				t.Fatalf("a fragment that came twice: %v", err)
+			}
+		}
+	})
+}
+
+func TestBadFragments(t *testing.T) {
+	tab := Table{Limit: 100}
+	if _, err := tab.Begin(1, 1, nil, 101); !errors.Is(err, ErrLimit) {
+		t.Fatal(err)
+	}
+	if _, err := tab.Begin(1, 1, nil, 60); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.Begin(1, 1, nil, 10); !errors.Is(err, ErrFragment) {
+		t.Fatal("second message with one id", err)
+	}
+	if _, err := tab.Begin(2, 1, nil, 41); !errors.Is(err, ErrLimit) {
+		t.Fatal("limit counts all messages", err)
+	}
+	for _, c := range []struct{ id, offset, size uint64 }{{2, 0, 1}, {1, 60, 1}, {1, 59, 2}, {1, 1, ^uint64(0)}, {1, ^uint64(0), 1}, {1, ^uint64(0), 2}} {
+		if _, err := tab.Room(c.id, c.offset, c.size); !errors.Is(err, ErrFragment) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package request
+
+import (
+	"sync/atomic"
+
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// Kind is what is to be done.
+type Kind uint8
+
+const (
+	None   Kind = iota
+	Put         // write Payload at Offset of the peer's region
+	AM          // deliver Header and Payload to handler ID of the peer
+	Flush       // wait until everything before is executed
+	Close       // flush, then end the endpoint in agreement with the peer
+	Dial        // wait for the first lanes of an endpoint
+	Accept      // wait for an endpoint, which will be the Result
+	Room        // wait until more may be posted
+)
+
+func (k Kind) String() string {
+	switch k {
+	case None:
+		return "none"
+	case Put:
+		return "put"
+	case AM:
+		return "am"
+	case Flush:
+		return "flush"
+	case Close:
+		return "close"
+	case Dial:
+		return "dial"
+	case Accept:
+		return "accept"
+	case Room:
+		return "room"
+	}
+	return "kind(?)"
+}
+
+// Owner is told how a request goes on. It is the endpoint.
+type Owner interface {
+	// FrameSent: a zero-copy frame let go of the payload.
+	FrameSent(r *Request)
+	// FrameExecuted: a frame is accepted by the peer, or ended with err.
+	FrameExecuted(r *Request, bytes uint64, err error)
+}
+
+// Request is one operation. The exported fields are the engine's.
+type Request struct {
+	Kind  Kind
+	Owner Owner
+	Next  *Request // in one queue
+
+	Operation
+	Progress
+
+	Err    error
+	Result any         // of an Accept
+	OnSent func(error) // user's callback, run by the engine at the end of a turn
+
+	ended uint32 // as Reported, for who looks without the engine's lock
+	wake  chan struct{}
+	slot  uint32
+	gen   uint32
+}
+
+// Operation is what is to be done.
+type Operation struct {
+	ID      uint16 // active message id
+	Header  []byte
+	Payload []byte // what is not in frames yet
+	Key     wire.RKey
+	Offset  uint64 // of a put in its region
+	Message uint64 // id of a message of several frames
+	Copied  bool   // Header and Payload are the engine's own copies
+}
+
+// Progress is how far it is.
+type Progress struct {
+	Epoch    uint64
+	Issued   uint64 // operations of the endpoint issued before, for a flush
+	Posted   uint64 // bytes that are in frames
+	Frames   uint32 // posted and not executed
+	Borrowed uint32 // zero-copy frames that hold the payload
+	Begun    bool   // a frame was posted
+	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for
+
+	Reported bool // the user's end
+	Retired  bool // the target's end
+	Held     bool // the user has not let go
+	Canceled bool // the user wants it to end unexecuted, if that is still possible
+}
+
+// Sent implements transport.Completer.
+func (f *Frames) Sent(uint64) { r := (*Request)(f); r.Owner.FrameSent(r) }
+
+// Executed implements transport.Completer; the tag is the frame's bytes.
+func (f *Frames) Executed(tag uint64, err error) {
+	r := (*Request)(f)
+	r.Owner.FrameExecuted(r, tag, err)
+}
+
+// Frames is a request as the Completer of its frames.
+type Frames Request
+
+// Done is what the request's frames report to.
+func (r *Request) Done() *Frames { return (*Frames)(r) }
+
+// Op is the number that names the request towards the peer.
+func (r *Request) Op() uint64 { return uint64(r.gen)<<32 | uint64(r.slot) }
+
+// Gen changes each time the request is handed out anew.
+func (r *Request) Gen() uint32 { return r.gen }
+
+// Wake is a channel that gets a value when the user's end is reported.
+func (r *Request) Wake() <-chan struct{} {
+	if r.wake == nil {
+		r.wake = make(chan struct{}, 1)
+	}
+	return r.wake
+}
+
+// Ended says whether the user's end is reported. It may be asked from any goroutine that holds the request.
+func (r *Request) Ended() bool { return atomic.LoadUint32(&r.ended) != 0 }
+
+// End notes the user's end and wakes who waits, if somebody does.
+func (r *Request) End(err error) {
+	r.Reported, r.Err = true, err
+	atomic.StoreUint32(&r.ended, 1)
+	if r.wake == nil {
+		return
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,14 @@
+// Package sleep lets one goroutine sleep on descriptors until one of them is readable, a
+// time is over, or somebody wakes it.
+//
+//	Wait(timeout) --+-- a descriptor is readable
+//	                +-- Wake() from any goroutine
+//	                +-- the time is over
+//
+// The root package imports it.
+//
+// Invariants:
+//
+//  1. A Wake that comes before Wait makes that Wait return at once: no wake-up is lost.
+//  2. Wait is for one goroutine at a time, Wake for any.
+package sleep

@@ -1,0 +1,38 @@
+package wireup
+
+import "github.com/openbraid/braid/internal/wire"
+
+// Terms are what a side offers, and what the two agree on.
+type Terms struct {
+	Mode       wire.Mode
+	MaxFrame   uint32
+	MaxMessage uint64 // that the peer accepts
+	Handover   bool
+}
+
+// MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
+const MinFrame = 4096
+
+// Caps are the optional capabilities in a Hello or HelloAck.
+func (t Terms) Caps() wire.Caps {
+	if t.Handover {
+		return wire.CapHandover
+	}
+	return 0
+}
+
+// Agree joins what this side offers with what the peer said. The dialer's mode rules, but for failover both must know
+// how to hand over; the peer's MaxMessage bounds what is sent to it.
+func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage uint64) (Terms, error) {
+	if maxFrame < MinFrame {
+		return t, &RefusedError{wire.RejectBad, "the peer's largest frame is too small to be of use"}
+	}
+	t.Handover = t.Handover && caps&wire.CapHandover != 0
+	t.Mode = mode
+	if mode == wire.ModeFailover && !t.Handover {
+		t.Mode = wire.ModePeer
+	}
+	t.MaxFrame = min(t.MaxFrame, maxFrame)
+	t.MaxMessage = maxMessage
+	return t, nil
+}
