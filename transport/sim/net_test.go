@@ -190,9 +190,9 @@ func TestBreakPrefix(t *testing.T) {
 			x.dialer.post([]byte("x"), false)
 		}
 		x.a.Flush()
-		x.n.Do(x.n.Now()+100*time.Microsecond, func() { x.n.Break(x.dialer.ep, sim.Silence, sim.Both) })
-		for x.n.StepTo(x.n.Now()+200*time.Microsecond) && !x.peerStands() {
+		for end := x.n.Now() + 100*time.Microsecond; x.n.StepTo(end); { // b stands still
 		}
+		x.n.Break(x.dialer.ep, sim.Silence, sim.Both)
 		x.run(5 * ms)
 		lengths[x.peer.data] = true
 	}
@@ -202,9 +202,6 @@ func TestBreakPrefix(t *testing.T) {
 		}
 	}
 }
-
-// peerStands says whether the break of TestBreakPrefix has happened: the clock is past it.
-func (x *bed) peerStands() bool { return x.n.Now() > ms+150*time.Microsecond }
 
 func TestCutRail(t *testing.T) {
 	x := newBed(t, 3, sim.Config{DialTimeout: 50 * ms}).dial().run(ms)

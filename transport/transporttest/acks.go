@@ -52,16 +52,25 @@ func testRequestAck(w *world) {
 	}
 }
 
-// testDelayedAck watches the receiver's deadline: with an acknowledgement owed there must be one, soon.
+// testDelayedAck runs the receiver at its Deadline only: with an acknowledgement owed there must be one, soon.
 func testDelayedAck(w *world) {
 	client, server := w.connect(setup{})
+	clientOnly := func() int { return w.progress(w.Client) }
 	for range 10 {
 		client.mustPost(shape{size: 10})
 		w.until("the frame", func() bool { return server.got == client.book.posted })
-		if d := w.Server.Deadline(); !client.idle() && d != 0 && d > w.Now()+ackDelay+w.Slack {
-			w.Errorf("Deadline is in %v: an acknowledgement may wait for %v", d-w.Now(), ackDelay)
+		start := w.Now()
+		if d := w.Server.Deadline(); d != 0 {
+			if d > start+ackDelay+w.Slack {
+				w.Errorf("Deadline is in %v: an acknowledgement may wait for %v", d-start, ackDelay)
+			}
+			w.untilOn("the server's Deadline", func() bool { return w.Now() >= d }, clientOnly)
+			w.progress(w.Server)
 		}
-		w.within("a delayed acknowledgement", ackDelay, client.idle)
+		w.untilOn("an acknowledgement, with the server asleep until its Deadline", client.idle, clientOnly)
+		if d := w.Now() - start; d > ackDelay+w.Slack {
+			w.Errorf("a delayed acknowledgement took %v, want at most %v (and slack %v)", d, ackDelay, w.Slack)
+		}
 	}
 	w.settle(3 * ackDelay)
 	for _, i := range []transport.Iface{w.Client, w.Server} {
