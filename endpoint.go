@@ -1,0 +1,211 @@
+package braid
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/worker"
+)
+
+// Endpoint is one peer, reached over one or more lanes.
+//
+// The blocking calls take a context and return at the operation's first end: sent, its source may be reused. Flush
+// waits for the second: executed at the peer. A context that is over before the end gives the caller his buffers
+// back at once; the error's Fate says what the peer may have done.
+//
+// Source: ucp_ep_h.
+type Endpoint struct {
+	w *Worker
+	e *worker.Endpoint
+}
+
+// Put writes src into the peer's memory.
+//
+// Shape:  len(src) bytes to [offset, offset+len(src)) of key's region; 0 is legal.
+// Owns:   src is the library's until Put returns.
+// Order:  none, until Flush.
+// Done:   sent: src may be reused; executed at the peer when a Flush says so.
+// Errors: *OpError: ErrAccess (also from a later Flush, if only the peer can tell), ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's.
+// Source: ucp_put_nbx; RDMA WRITE in the InfiniBand specification.
+func (ep *Endpoint) Put(ctx context.Context, src []byte, key RKey, offset uint64) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.e.PostPut(src, key.k, offset) })
+}
+
+// PostPut is Put without waiting.
+//
+// Owns:   src is the library's until the request has ended.
+// Errors: as Put, from the request; ErrLimit if too many operations wait: make progress and try again.
+func (ep *Endpoint) PostPut(src []byte, key RKey, offset uint64) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.e.PostPut(src, key.k, offset))
+}
+
+// SendAM sends an active message: the peer's handler for id gets header and payload.
+//
+// Shape:  header up to 1024 bytes; payload up to what the peer takes (Limits.Message, 64 MiB); both may be empty.
+// Owns:   both are the library's until SendAM returns.
+// Order:  messages of one endpoint arrive in the order in which they were posted, whatever lanes do.
+// Done:   sent: the buffers may be reused; accepted by the peer, queued for its handler, when a Flush says so.
+// Errors: *OpError: ErrLimit, ErrHandler (from a later Flush), ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's.
+// Source: ucp_am_send_nbx.
+func (ep *Endpoint) SendAM(ctx context.Context, id uint16, header, payload []byte) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.e.PostAM(id, header, payload) })
+}
+
+// PostAM is SendAM without waiting.
+//
+// Owns:   header and payload are the library's until the request has ended.
+// Errors: as SendAM, from the request; ErrLimit if too many operations wait: make progress and try again.
+func (ep *Endpoint) PostAM(id uint16, header, payload []byte) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.e.PostAM(id, header, payload))
+}
+
+// Flush waits until everything posted on the endpoint before is executed at the peer, wherever it moved meanwhile.
+//
+// Errors: *OpError: the first refusal since the last flush (ErrAccess, ErrHandler); ErrPeerFailed and the like, with the
+// number of operations that no flush has covered; the context's.
+// Source: ucp_ep_flush_nbx.
+func (ep *Endpoint) Flush(ctx context.Context) error {
+	return ep.do(ctx, ep.e.PostFlush)
+}
+
+// PostFlush is Flush without waiting.
+func (ep *Endpoint) PostFlush() Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.e.PostFlush())
+}
+
+// Close flushes and ends the endpoint in agreement with the peer. Whatever it returns, the endpoint is closed.
+//
+// Errors: *OpError: what Flush would return; ErrPeerFailed if the peer does not agree within Times.Close.
+// Source: ucp_ep_close_nbx.
+func (ep *Endpoint) Close(ctx context.Context) error {
+	err := ep.do(ctx, ep.e.PostClose)
+	if ctx.Err() != nil && err != nil {
+		ep.Abort()
+	}
+	return err
+}
+
+// Abort ends the endpoint at once. Operations under way end with ErrClosed, fate unknown; the peer is told if
+// that is possible without waiting.
+//
+// Source: ucp_ep_close_nbx with UCP_EP_CLOSE_FLAG_FORCE.
+func (ep *Endpoint) Abort() {
+	ep.w.lock()
+	ep.e.Abort()
+	ep.w.unlock()
+	ep.w.runCalls()
+}
+
+// do posts and waits. While too many operations wait already, it waits for room.
+func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error)) error {
+	for {
+		ep.w.lock()
+		r, err := post()
+		ep.w.unlock()
+		switch {
+		case r != nil:
+			_, err := ep.w.wait(ctx, r)
+			return err
+		case err == nil:
+			if ep.w.owned && !ep.w.running.Load() {
+				ep.w.eng.Flush()
+			}
+			return nil
+		case !errors.Is(err, worker.ErrBackPressure):
+			return public(err)
+		}
+		ep.w.lock()
+		r, err = ep.e.PostRoom()
+		ep.w.unlock()
+		if err != nil {
+			return public(err)
+		}
+		if _, err := ep.w.wait(ctx, r); err != nil {
+			return err
+		}
+	}
+}
+
+// Lane is one lane of an endpoint, as it stood when it was asked for.
+type Lane struct {
+	Name          string // "local->remote"
+	Local, Remote string
+	Instance      string // name of this life of the lane
+	State         string // "up", "opening", "lost"
+	Path          int    // which of the dialing side's paths, -1 on the other side
+	Since         time.Time
+	PostedBytes   uint64 // bytes of frames, ours
+	AckedBytes    uint64
+	AcceptedBytes uint64 // the peer's
+}
+
+// Lanes are the endpoint's lanes: those that are up, then those being opened, then those being handed over.
+func (ep *Endpoint) Lanes() []Lane {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	var ls []Lane
+	for _, s := range ep.e.Lanes() {
+		ls = append(ls, Lane{s.Local + "->" + s.Remote, s.Local, s.Remote, s.Instance.String(), s.State.String(), s.Path,
+			start.Add(s.Since), s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
+	}
+	return ls
+}
+
+// Mode is the error mode in force: Peer where Failover was asked for and the peer can't.
+func (ep *Endpoint) Mode() ErrorMode {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	return errorMode(ep.e.Mode())
+}
+
+// Err is why the endpoint failed, nil while it hasn't.
+func (ep *Endpoint) Err() error {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	return public(ep.e.Err())
+}
+
+// Stats are counters of an endpoint since its beginning.
+type Stats struct {
+	Puts, Messages uint64 // posted
+	Handovers      uint64 // lanes lost and handed over
+	ReplayedFrames uint64
+	ReplayedBytes  uint64
+	Refused        uint64 // the peer's operations that were not carried out here
+}
+
+// Stats are the endpoint's counters.
+func (ep *Endpoint) Stats() Stats {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	s := ep.e.Stats()
+	return Stats{s.Puts, s.Messages, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+}
+
+// Addr is the peer's address, Peer the name that it gave itself.
+func (ep *Endpoint) Addr() string { return ep.e.Addr() }
+
+// Peer is the name that the peer gave itself.
+func (ep *Endpoint) Peer() string {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	return ep.e.Peer()
+}
+
+// Owns says whether key is of memory of this endpoint's peer.
+func (ep *Endpoint) Owns(key RKey) bool {
+	ep.w.lock()
+	defer ep.w.unlockOnly()
+	return key.k.Incarnation == ep.e.PeerIncarnation()
+}
+
+// Worker is the worker that the endpoint belongs to.
+func (ep *Endpoint) Worker() *Worker { return ep.w }

@@ -1,0 +1,92 @@
+package braid
+
+import (
+	"errors"
+	"net"
+
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
+	"github.com/openbraid/braid/internal/worker"
+)
+
+// What errors.Is finds in the errors of this package.
+var (
+	ErrPeerFailed    = worker.ErrPeerFailed
+	ErrPeerRestarted = worker.ErrPeerRestarted
+	ErrPeerClosed    = worker.ErrPeerClosed
+	ErrLaneFailed    = worker.ErrLaneFailed
+	ErrAccess        = worker.ErrAccess
+	ErrHandler       = worker.ErrHandler
+	ErrCanceled      = worker.ErrCanceled
+	ErrLimit         = worker.ErrLimit
+	ErrClosed        = worker.ErrClosed // matches net.ErrClosed too
+	ErrProtocol      = worker.ErrProtocol
+	ErrDial          = worker.ErrDial
+	ErrRefused       = wireup.ErrRefused
+	ErrVersion       = wire.ErrVersion
+	ErrKey           = wire.ErrRKey
+
+	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.
+	ErrBusy = errors.New("in use: a transfer that began before is still writing; try again")
+	// ErrRequest: a request that was waited for already, and may be another operation's now.
+	ErrRequest = errors.New("this request has ended and was given back by Wait or Release")
+	// ErrInCallback: a blocking call inside a handler of an Owned worker, which nobody could make progress for.
+	ErrInCallback = errors.New("a handler of an Owned worker must not block: post the operation and return")
+)
+
+// Fate says what the target may have done with an operation that ended with an error.
+type Fate uint8
+
+const (
+	NotExecuted Fate = Fate(worker.NotExecuted) // nothing of it is, or ever will be, done at the target
+	Unknown     Fate = Fate(worker.Unknown)     // it may have been executed, or may yet be
+)
+
+func (f Fate) String() string {
+	if f == NotExecuted {
+		return "not executed"
+	}
+	return "unknown"
+}
+
+// OpError is how an operation ended: what, towards whom, and why.
+type OpError struct {
+	Op   string // "put", "am", "flush", "dial", "listen", ...
+	Peer string // address, where there is one
+	Lane string // if one lane is to blame
+	Fate Fate
+	Err  error
+}
+
+func (e *OpError) Error() string {
+	return (&worker.Error{Op: "braid: " + e.Op, Peer: e.Peer, Lane: e.Lane, Fate: worker.Fate(e.Fate), Err: e.Err}).Error()
+}
+
+func (e *OpError) Unwrap() error { return e.Err }
+
+// Is makes an endpoint that is closed here match net.ErrClosed.
+func (e *OpError) Is(target error) bool {
+	return target == net.ErrClosed && errors.Is(e.Err, ErrClosed)
+}
+
+// Timeout and Temporary make an OpError usable as a net.Error.
+func (e *OpError) Timeout() bool {
+	var t interface{ Timeout() bool }
+	return errors.As(e.Err, &t) && t.Timeout()
+}
+
+// Temporary says whether trying again later may help: a limit was reached.
+func (e *OpError) Temporary() bool { return errors.Is(e.Err, ErrLimit) }
+
+// public turns the engine's errors into this package's.
+func public(err error) error {
+	var e *worker.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	return &OpError{Op: e.Op, Peer: e.Peer, Lane: e.Lane, Fate: Fate(e.Fate), Err: e.Err}
+}
+
+func opError(op, peer string, err error) error {
+	return &OpError{Op: op, Peer: peer, Err: err}
+}

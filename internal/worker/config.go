@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"time"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// Config are the limits and times of a worker. Zero values mean the defaults.
+type Config struct {
+	Name  string // label for the peer's logs
+	Lanes int    // wanted per endpoint; 0: one per path
+	Bounds
+	Times
+}
+
+// Bounds are how much there may be of a thing.
+type Bounds struct {
+	Window      int    // bytes unacknowledged per lane
+	Pending     int    // operations waiting per endpoint and queue
+	MaxFrame    int    // bytes; the transport may allow less
+	MaxMessage  uint64 // bytes of an active message, and of all that an endpoint holds unfinished
+	Backlog     uint64 // bytes of messages accepted and not handled, per worker
+	MaxLanes    int    // lanes per endpoint, accepted and dialed
+	HalfOpen    int    // connections that have not said who they are
+	HalfOpenPer int    // of one address that isn't a loopback one
+}
+
+// Times are how long a thing may take.
+type Times struct {
+	Handshake    time.Duration // of a dialed lane
+	HelloTimeout time.Duration // for a stranger to say who it is
+	Keepalive    time.Duration
+	PeerTimeout  time.Duration
+	Suspended    time.Duration
+	Close        time.Duration
+	ProbeAfter   time.Duration
+	LostAfter    time.Duration
+	RedialMin    time.Duration
+	RedialMax    time.Duration
+	DialWait     time.Duration // for the lanes after the first
+}
+
+func or[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+func (c *Config) defaults() {
+	or(&c.Window, 4<<20)
+	or(&c.Pending, 4096)
+	or(&c.MaxFrame, 256<<10)
+	or(&c.MaxMessage, 64<<20)
+	or(&c.Backlog, 64<<20)
+	or(&c.MaxLanes, 16)
+	or(&c.HalfOpen, 64)
+	or(&c.HalfOpenPer, 8)
+	or(&c.Handshake, 5*time.Second)
+	or(&c.HelloTimeout, 2*time.Second)
+	or(&c.Keepalive, time.Second)
+	or(&c.PeerTimeout, 10*time.Second)
+	or(&c.Times.Suspended, 30*time.Second)
+	or(&c.Times.Close, 5*time.Second)
+	or(&c.ProbeAfter, 15*time.Millisecond)
+	or(&c.LostAfter, 40*time.Millisecond)
+	or(&c.RedialMin, 20*time.Millisecond)
+	or(&c.RedialMax, 5*time.Second)
+	or(&c.DialWait, 200*time.Millisecond)
+}
+
+// Options make a worker.
+type Options struct {
+	Config
+	Transports  []transport.Transport
+	Env         transport.Env
+	Memory      *memory.Table
+	Incarnation uint64   // of this process, not 0
+	Rails       []string // local addresses on which lanes are built
+}
+
+// DialOptions are an endpoint's own.
+type DialOptions struct {
+	Mode wire.Mode
+}

@@ -1,0 +1,72 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Why an operation or an endpoint ended. The root package shows them to the world.
+var (
+	ErrPeerFailed    = errors.New("the peer is not reachable any more")
+	ErrPeerRestarted = errors.New("the peer's process restarted: it is another one now")
+	ErrPeerClosed    = errors.New("the peer closed the endpoint")
+	ErrLaneFailed    = errors.New("a lane failed, and the endpoint's error mode does not allow for others to take over")
+	ErrAccess        = errors.New("the peer's memory may not be accessed so")
+	ErrHandler       = errors.New("the peer has no handler for this active message")
+	ErrCanceled      = errors.New("canceled")
+	ErrLimit         = errors.New("a limit is reached")
+	ErrClosed        = errors.New("closed")
+	ErrBackPressure  = fmt.Errorf("%w", ErrLimit)
+	ErrProtocol      = errors.New("protocol error: the peer sent what can't be")
+	ErrDial          = errors.New("no lane to the peer could be set up")
+)
+
+// Fate says what the target may have done with an operation that ended with an error.
+type Fate uint8
+
+const (
+	NotExecuted Fate = iota // nothing of it is, or will be, done at the target
+	Unknown                 // it may have been executed, or may yet be
+)
+
+// Error is how an operation ended.
+type Error struct {
+	Op   string // "put", "am", "flush", "dial", ...
+	Peer string
+	Lane string // if one lane is to blame
+	Fate Fate
+	Err  error
+}
+
+func (e *Error) Error() string {
+	s := e.Op
+	if e.Peer != "" {
+		s += " " + e.Peer
+	}
+	if e.Lane != "" {
+		s += " lane " + e.Lane
+	}
+	s += ": " + e.Err.Error()
+	if e.Fate == Unknown {
+		s += " (it may have been executed)"
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func (ep *Endpoint) opError(op string, fate Fate, err error) error {
+	var have *Error
+	if errors.As(err, &have) && have.Op == op {
+		return err
+	}
+	return &Error{Op: op, Peer: ep.addr, Fate: fate, Err: err}
+}
+
+// endError is the endpoint's end as the error of an operation: how many sent operations no flush has covered.
+func uncovered(err error, n uint64) error {
+	if n == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; %d operations since the last flush may be lost", err, n)
+}

@@ -1,0 +1,197 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// lose is R3: in one step, and before any frame about it is sent, a lane takes no more posts and
+// accepts no more frames, and its position is fixed.
+func (ep *Endpoint) lose(l *link, err error) {
+	position, live := ep.quiesce(l, err)
+	if !live {
+		return
+	}
+	if ep.state == StateFailed || ep.state == StateClosed {
+		return // quiesce found that the mode allows for no other end
+	}
+	ep.carry(ep.hand.Step(failover.Event{What: failover.Broke, ID: l.ID, Position: position}), nil)
+	ep.afterLoss(l)
+}
+
+// quiesce does R3 to a lane that is up or opening, and returns its position.
+func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
+	was := l.State()
+	if was != lane.Up && was != lane.Opening {
+		return 0, false
+	}
+	l.Note(lane.Broke)
+	l.reason = err
+	l.Tep.Quiesce()
+	l.unplace()
+	ep.w.turns.stop(l.limit)
+	ep.up, ep.opening = remove(ep.up, l), remove(ep.opening, l)
+	ep.lost = append(ep.lost, l)
+	if ep.lastPut == l {
+		ep.lastPut = nil
+	}
+	c := l.Tep.Counts()
+	l.give = &handover{link: l, bytes: c.PostedBytes}
+	if was == lane.Opening {
+		l.give.announced = true // it had no operations
+		ep.attemptEnded(l, err)
+		return 0, true
+	}
+	ep.stats.LanesLost++
+	ep.live.remove(l)
+	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err)
+	ep.w.event(Event{Kind: LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
+		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
+	if ep.terms.Mode != wire.ModeFailover {
+		ep.fail(&Error{Op: "lane", Peer: ep.addr, Lane: l.name(), Fate: Unknown, Err: fmt.Errorf("%w: %w", ErrLaneFailed, err)})
+	}
+	return l.Tep.Position(), true
+}
+
+// afterLoss looks for another life for the path, and for what is left without lanes.
+func (ep *Endpoint) afterLoss(l *link) {
+	if ep.over() {
+		return
+	}
+	if l.path != nil {
+		ep.scheduleRedial(l.path)
+	}
+	if len(ep.up) == 0 {
+		ep.suspended()
+	}
+	ep.lanesChanged()
+}
+
+// lanesChanged: what was meant for one lane may go elsewhere, also a close.
+func (ep *Endpoint) lanesChanged() {
+	ep.w.wake(ep)
+	if ep.state == StateClosing {
+		ep.checkFlushes()
+	}
+}
+
+func (ep *Endpoint) over() bool { return ep.state == StateFailed || ep.state == StateClosed }
+
+// suspended: no lane is left. The endpoint keeps its work and waits for one, not longer than the deadline.
+func (ep *Endpoint) suspended() {
+	if ep.state != StateReady && ep.state != StateClosing {
+		return
+	}
+	ep.note(lanesGone)
+	ep.w.turns.set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
+	ep.w.event(Event{Kind: Suspended, Endpoint: ep})
+}
+
+// carry does what the hand-over machine asks for. from is the connection on which a hello came.
+func (ep *Endpoint) carry(actions []failover.Action, from *link) {
+	// An action may lead to a step of its own, whose actions use the same memory.
+	var own [8]failover.Action
+	for _, a := range append(own[:0], actions...) {
+		if ep.over() {
+			return
+		}
+		switch a.Do {
+		case failover.SendAck:
+			ep.sendAck(from)
+		case failover.SendBusy:
+			from.answer(wire.IDBusy, wire.Busy{Instance: from.ID, Nonce: from.helloNonce}.AppendTo(nil))
+		case failover.SendClosed:
+			from.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: ep.w.incarnation, Nonce: from.helloNonce}.AppendTo(nil))
+		case failover.Redial:
+			ep.redialAll()
+		case failover.SendLost:
+			ep.sendLost(a)
+		case failover.SendGone:
+			if l := ep.find(a.On); l != nil {
+				l.post(wire.IDGone, wire.Gone{Instance: a.ID}.AppendTo(ep.w.head[:0]))
+			}
+		case failover.Purge:
+			ep.purge(a)
+		case failover.Release:
+			ep.release(a.ID)
+		case failover.Fail:
+			if ep.state == StateClosing && ep.said != nil && errors.Is(a.Err, failover.ErrPeerEnded) {
+				ep.endClose(nil) // its answer was lost, not its consent
+				return
+			}
+			ep.fail(translate(a.Err))
+		}
+	}
+}
+
+// translate turns the machine's reasons into the endpoint's.
+func translate(err error) error {
+	switch {
+	case errors.Is(err, failover.ErrPeerRestarted):
+		return ErrPeerRestarted
+	case errors.Is(err, failover.ErrPeerEnded):
+		return ErrPeerFailed
+	}
+	return fmt.Errorf("%w: %w", ErrProtocol, err)
+}
+
+func (ep *Endpoint) sendLost(a failover.Action) {
+	l, about := ep.find(a.On), ep.find(a.ID)
+	if l == nil {
+		return // it broke meanwhile; the machine hears of it and sends again
+	}
+	m := wire.Lost{Instance: a.ID, Have: a.Have, Position: a.Position, Refusals: ep.refused.issued}
+	if about != nil {
+		m.Bytes = about.Tep.Counts().AcceptedBytes
+	}
+	l.post(wire.IDLost, m.AppendTo(ep.w.head[:0]))
+}
+
+// purge is R7: with the peer's position what it has is executed, and the rest is replayed.
+func (ep *Endpoint) purge(a failover.Action) {
+	l := ep.find(a.ID)
+	if l == nil {
+		return
+	}
+	ep.stats.Handovers++
+	ep.refused.known = max(ep.refused.known, a.Refusals)
+	l.give.accepted = a.Bytes
+	if err := ep.takeBack(l, a.Position); err != nil { // R16
+		ep.fail(fmt.Errorf("%w: lane %v: position %d: %w", ErrProtocol, a.ID, a.Position, err))
+		return
+	}
+	ep.w.wake(ep)
+}
+
+// release: nobody will ask about this instance again.
+func (ep *Endpoint) release(id wire.Instance) {
+	if l := ep.find(id); l != nil && l.State() == lane.Lost {
+		l.Note(lane.Ended)
+		ep.lost = remove(ep.lost, l)
+		ep.w.bury(l)
+	}
+}
+
+// lostArrived: the peer has lost a lane, and says how much it had taken from it.
+func (ep *Endpoint) lostArrived(on *link, m wire.Lost) {
+	e := failover.Event{What: failover.LostArrived, ID: m.Instance, On: on.ID,
+		Position: m.Position, Have: m.Have, Bytes: m.Bytes, Refusals: m.Refusals}
+	about := ep.find(m.Instance)
+	live := false
+	if about != nil {
+		e.Own, live = ep.quiesce(about, errPeerLost) // R3 before the step
+	}
+	if ep.over() {
+		return
+	}
+	ep.carry(ep.hand.Step(e), nil)
+	if live {
+		ep.afterLoss(about)
+	}
+}
+
+var errPeerLost = errors.New("the peer lost it")

@@ -1,0 +1,135 @@
+package worker
+
+import (
+	"errors"
+	"time"
+
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
+	"github.com/openbraid/braid/transport"
+)
+
+// link is one lane instance with its connection: the engine's end of a transport endpoint.
+type link struct {
+	lane.Lane
+	w  *Worker
+	ep *Endpoint // nil until an accepted connection has said whose it is
+
+	wu         wireup.Machine
+	helloNonce [16]byte  // of an accepted hello, to be echoed
+	limit      *timer    // of the handshake, or of a farewell
+	path       *path     // nil if the peer opened it
+	ln         *Listener // that accepted it
+	from       string    // host of the peer
+	reason     error     // why it is lost
+
+	placed *memory.Region // that a payload is being read into
+	give   *handover      // what became of its operations, once it is lost
+	buried bool
+}
+
+// path is where one lane of an endpoint runs, and the instance that runs there.
+type path struct {
+	topo.Path
+	iface   transport.Iface
+	index   int
+	link    *link // nil: none, a redial is due
+	redial  *timer
+	backoff tmpBackoff
+	wait    time.Duration // before the attempt that is on its way
+	settled bool          // its first attempt came to an end, good or bad
+	reason  error
+}
+
+var errControlRoom = errors.New("no room for a control frame: the peer does not read")
+
+func (l *link) name() string { return l.Tep.Local() + "->" + l.Tep.Remote() }
+
+// Connected implements transport.Sink: the hello waits in the connection already.
+func (l *link) Connected() {}
+
+// Room implements transport.Sink.
+func (l *link) Room() {
+	if l.ep != nil {
+		l.w.wake(l.ep)
+	}
+}
+
+// OnError implements transport.Sink.
+func (l *link) OnError(err error) transport.Decision {
+	switch {
+	case l.ep == nil:
+		l.w.stranger(l, err)
+		return transport.Complete
+	case l.State() == lane.Closed:
+		l.w.turns.stop(l.limit)
+		l.w.bury(l)
+		return transport.Hold
+	case l.State() == lane.Lost:
+		return transport.Hold
+	}
+	l.ep.lose(l, err)
+	return transport.Hold
+}
+
+// Frame implements transport.Sink.
+func (l *link) Frame(in *transport.Incoming) {
+	switch {
+	case in.Class == transport.Data:
+		if l.State() == lane.Up {
+			l.ep.receive(l, in)
+		}
+	case l.State() == lane.Opening:
+		l.handshake(in.ID, in.Head)
+	case l.State() == lane.Closed:
+	default:
+		l.ep.control(l, in.ID, in.Head)
+	}
+}
+
+// Place implements transport.Sink: a put goes straight to where it belongs, a fragment into its message.
+func (l *link) Place(id uint8, head []byte, size int) []byte {
+	if l.State() != lane.Up {
+		return nil
+	}
+	switch id {
+	case wire.IDPut:
+		h, err := wire.DecodePut(head)
+		if err != nil {
+			return nil
+		}
+		r, b, code := l.w.mem.Target(h.Index, h.Secret, wire.Write, h.Offset, uint64(size))
+		if code != 0 || !r.Enter() {
+			return nil
+		}
+		l.placed = r
+		return b
+	case wire.IDAMFrag:
+		if h, err := wire.DecodeAMFrag(head); err == nil {
+			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// unplace ends what Place began.
+func (l *link) unplace() {
+	if l.placed != nil {
+		l.placed.Leave()
+		l.placed = nil
+	}
+}
+
+// post sends a control frame. A lane that can't take one is as good as lost: but not from inside this
+// call, which may come from the middle of a frame that must count first.
+func (l *link) post(id uint8, body []byte) {
+	l.w.frame = transport.Frame{ID: id, Class: transport.Control, Head: body}
+	if l.Tep.Post(&l.w.frame) == transport.NoResource && l.ep != nil {
+		l.w.turns.set(newTimer(func() { l.ep.lose(l, errControlRoom) }), l.w.now)
+	}
+}

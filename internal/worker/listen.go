@@ -1,0 +1,260 @@
+package worker
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
+	"github.com/openbraid/braid/transport"
+)
+
+// acceptBacklog is how many endpoints may wait to be accepted.
+const acceptBacklog = 1024
+
+// Listener is where peers dial: one address, and the same on each rail.
+type Listener struct {
+	w       *Worker
+	bound   []transport.Listener
+	addrs   []string
+	waiting []*Endpoint // not accepted yet
+	accepts request.Queue
+	closed  bool
+}
+
+// Listen binds addr, and each rail with the same port where that is free, with another one where it isn't.
+func (w *Worker) Listen(addr string) (*Listener, error) {
+	if w.closed {
+		return nil, &Error{Op: "listen", Err: ErrClosed}
+	}
+	ln := &Listener{w: w}
+	if err := ln.bind(addr); err != nil {
+		return nil, &Error{Op: "listen", Peer: addr, Err: err}
+	}
+	host, port, err := net.SplitHostPort(ln.addrs[0])
+	if err != nil {
+		ln.Close()
+		return nil, &Error{Op: "listen", Peer: addr, Err: err}
+	}
+	for _, rail := range w.rails {
+		h := topo.HostOf(rail)
+		if h == host {
+			continue
+		}
+		if ln.bind(net.JoinHostPort(h, port)) == nil {
+			continue
+		}
+		if err := ln.bind(net.JoinHostPort(h, "0")); err != nil {
+			ln.Close()
+			return nil, &Error{Op: "listen", Peer: h, Err: fmt.Errorf("rail: %w", err)}
+		}
+	}
+	w.listeners = append(w.listeners, ln)
+	return ln, nil
+}
+
+func (ln *Listener) bind(addr string) error {
+	b, err := ln.w.ifaces[0].Listen(addr, ln)
+	if err != nil {
+		return err
+	}
+	ln.bound, ln.addrs = append(ln.bound, b), append(ln.addrs, b.Addr())
+	return nil
+}
+
+// Addrs are the bound addresses, the one asked for first.
+func (ln *Listener) Addrs() []string { return append([]string(nil), ln.addrs...) }
+
+// Close ends listening. Endpoints that were accepted stay; those that were not are aborted.
+func (ln *Listener) Close() error {
+	if ln.closed {
+		return nil
+	}
+	ln.closed = true
+	var err error
+	for _, b := range ln.bound {
+		if e := b.Close(); e != nil && err == nil {
+			err = e
+		}
+	}
+	for i, o := range ln.w.listeners {
+		if o == ln {
+			ln.w.listeners = append(ln.w.listeners[:i], ln.w.listeners[i+1:]...)
+			break
+		}
+	}
+	for r := ln.accepts.Pop(); r != nil; r = ln.accepts.Pop() {
+		r.Retired = true
+		ln.w.report(r, &Error{Op: "accept", Err: ErrClosed})
+	}
+	for _, ep := range ln.waiting {
+		ep.Abort()
+	}
+	ln.waiting = nil
+	return err
+}
+
+// Accept returns the next endpoint, or a request whose Result it will be.
+func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
+	if ln.closed {
+		return nil, nil, &Error{Op: "accept", Err: ErrClosed}
+	}
+	for len(ln.waiting) > 0 {
+		ep := ln.waiting[0]
+		ln.waiting = ln.waiting[1:]
+		if !ep.over() {
+			return ep, nil, nil
+		}
+	}
+	r := ln.w.pool.Get(request.Accept, nil)
+	ln.accepts.Push(r)
+	return nil, r, nil
+}
+
+// arrived hands a new endpoint to who waits for it.
+func (ln *Listener) arrived(ep *Endpoint) {
+	r := ln.accepts.Pop()
+	if r == nil {
+		ln.waiting = append(ln.waiting, ep)
+		return
+	}
+	r.Result, r.Retired = ep, true
+	ln.w.report(r, nil)
+}
+
+// Accepted implements transport.Acceptor. A stranger gets little room and little time.
+func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.Options) {
+	w := ln.w
+	l := &link{w: w, ln: ln, wu: wireup.Accept(), from: topo.HostOf(tep.Remote())}
+	l.Tep, l.Path = tep, -1
+	same := 0
+	for _, o := range w.inbound {
+		if o.from == l.from {
+			same++
+		}
+	}
+	if ln.closed || len(w.inbound) >= w.cfg.HalfOpen || same >= w.cfg.HalfOpenPer && !loopback(l.from) {
+		w.dropped++
+		return nil, transport.Options{}
+	}
+	l.limit = newTimer(func() { w.stranger(l, errHandshake) })
+	w.turns.set(l.limit, w.now+w.cfg.HelloTimeout)
+	w.inbound = append(w.inbound, l)
+	return l, transport.Options{Window: w.cfg.Window}
+}
+
+// loopback: the clients of one's own host all have one address.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// stranger drops a connection that never became a lane.
+func (w *Worker) stranger(l *link, err error) {
+	w.turns.stop(l.limit)
+	w.inbound = remove(w.inbound, l)
+	if l.State() == lane.Opening {
+		l.Note(lane.Ended)
+		w.dropped++
+		w.env.Log.Debug("connection dropped", "from", l.from, "reason", err)
+	}
+	w.bury(l)
+}
+
+// answer sends one of the handshake's answers, after the preface.
+func (l *link) answer(id uint8, body []byte) {
+	pre := wire.Preface{Nonce: l.w.nonce()}
+	l.post(wire.IDPreface, pre.AppendTo(l.w.head[:0]))
+	l.post(id, body)
+}
+
+func (l *link) reject(code wire.RejectCode, text string) {
+	l.answer(wire.IDReject, wire.Reject{Code: code, Nonce: l.helloNonce, Text: text}.AppendTo(nil))
+	l.w.stranger(l, fmt.Errorf("rejected: %s", text))
+}
+
+// welcome judges a hello: a new endpoint, or a further lane of one.
+func (w *Worker) welcome(l *link, h wire.Hello) {
+	l.helloNonce, l.ID = h.Nonce, h.Instance
+	my := failover.Identity{Incarnation: h.Incarnation, Endpoint: h.Endpoint}
+	yours := failover.Identity{Incarnation: h.PeerIncarnation, Endpoint: h.PeerEndpoint}
+	if yours == (failover.Identity{}) {
+		w.welcomeNew(l, h, my)
+		return
+	}
+	ep := w.endpoint(yours.Endpoint)
+	if ep == nil || yours.Incarnation != w.incarnation || ep.over() {
+		l.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: w.incarnation, Nonce: h.Nonce}.AppendTo(nil))
+		w.stranger(l, errors9)
+		return
+	}
+	switch {
+	case !sameKey(h.JoinKey, ep.key):
+		l.reject(wire.RejectSecret, "the join key is not that of the endpoint")
+	case h.Instance.Opener != ep.side.Other():
+		l.reject(wire.RejectBad, "the instance is named as if this side had opened it")
+	case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes:
+		l.reject(wire.RejectLimit, fmt.Sprintf("the endpoint has its %d lanes already", w.cfg.MaxLanes))
+	default:
+		ep.join(l, ep.names.Hello(my, yours))
+	}
+}
+
+var errors9 = fmt.Errorf("it is for an endpoint that is not here")
+
+// welcomeNew makes an endpoint for a first lane.
+func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
+	if h.Instance.Opener != wire.Dialer {
+		l.reject(wire.RejectBad, "the first lane is the dialer's to open")
+		return
+	}
+	if len(l.ln.waiting) >= acceptBacklog {
+		l.reject(wire.RejectLimit, "too many endpoints wait to be accepted")
+		return
+	}
+	ep := w.newEndpoint(wire.Acceptor, l.Tep.Remote(), h.Mode)
+	terms, err := ep.terms.Agree(h.Mode, h.Required|h.Optional, h.MaxFrame, h.MaxMessage)
+	if err != nil {
+		l.reject(wire.RejectBad, err.Error())
+		w.forget(ep)
+		return
+	}
+	ep.agree(terms)
+	ep.names.Yours, ep.peer = my, h.Name
+	ep.key = wire.JoinKey(w.nonce())
+	ep.tellKey = true
+	ep.ln = l.ln
+	ep.join(l, failover.HelloArrived)
+	if !ep.over() {
+		l.ln.arrived(ep)
+	}
+}
+
+// join lets the hand-over machine decide about an instance.
+func (ep *Endpoint) join(l *link, what failover.What) {
+	ep.carry(ep.hand.Step(failover.Event{What: what, ID: l.ID}), l)
+	if l.ep == nil { // it was not let in
+		ep.w.stranger(l, errBusy)
+	}
+}
+
+// sendAck lets an accepted connection in.
+func (ep *Endpoint) sendAck(l *link) {
+	w := ep.w
+	w.inbound = remove(w.inbound, l)
+	l.ep = ep
+	a := wire.HelloAck{
+		Optional: ep.terms.Caps(), Instance: l.ID, Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
+		Nonce: l.helloNonce, Mode: ep.terms.Mode, MaxFrame: ep.terms.MaxFrame, MaxMessage: w.cfg.MaxMessage,
+		Addrs: ep.ln.addrs, Name: w.cfg.Name,
+	}
+	if ep.tellKey {
+		a.JoinKey, ep.tellKey = ep.key, false
+	}
+	l.answer(wire.IDHelloAck, a.AppendTo(nil))
+	ep.cameUp(l)
+}

@@ -1,0 +1,295 @@
+package worker
+
+import (
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/protocol"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
+	"github.com/openbraid/braid/transport"
+)
+
+// Dial begins an endpoint to the first of the addresses that answers. The request ends when its first lanes are up, or with one
+// reason for each address that did not work.
+func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Request, error) {
+	if w.closed {
+		return nil, nil, &Error{Op: "dial", Err: ErrClosed}
+	}
+	if len(addrs) == 0 {
+		return nil, nil, &Error{Op: "dial", Err: fmt.Errorf("%w: no address", ErrDial)}
+	}
+	w.now = w.env.Now()
+	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
+	ep.addrs = addrs
+	ep.dial = w.pool.Get(request.Dial, ep)
+	ep.dialWait = newTimer(ep.dialSettled)
+	ep.dialNext()
+	if !w.inTurn {
+		w.Flush()
+	}
+	return ep, ep.dial, nil
+}
+
+// dialNext tries the next address for the first lane.
+func (ep *Endpoint) dialNext() {
+	for len(ep.addrs) > 0 {
+		addr := ep.addrs[0]
+		ep.addrs = ep.addrs[1:]
+		p := &path{Path: topo.Path{Remote: addr}, iface: ep.w.ifaces[0]}
+		for _, rail := range ep.w.rails {
+			if host := topo.HostOf(rail); topo.Joins(host, addr) {
+				p.Local = host
+				break
+			}
+		}
+		ep.paths = []*path{p}
+		if ep.attempt(p); p.link != nil {
+			return
+		}
+	}
+	err := fmt.Errorf("%w: %w", ErrDial, errors.Join(ep.tried...))
+	ep.fail(&Error{Op: "dial", Peer: ep.addr, Err: err})
+}
+
+// attempt opens a new instance on a path.
+func (ep *Endpoint) attempt(p *path) {
+	w := ep.w
+	id := ep.hand.NextInstance()
+	l := &link{w: w, ep: ep, path: p, from: topo.HostOf(p.Remote)}
+	l.ID, l.Path, l.Since = id, p.index, w.now
+	tep, err := p.iface.Dial(p.Local, p.Remote, transport.Options{Window: w.cfg.Window}, l)
+	if err != nil {
+		ep.notTried(p, err)
+		return
+	}
+	l.Tep, p.link = tep, l
+	hello := ep.hello(id)
+	l.wu = wireup.Open(&hello)
+	ep.opening = append(ep.opening, l)
+	l.limit = newTimer(func() { ep.lose(l, errHandshake) })
+	limit := w.cfg.Handshake
+	if ep.state != StateDialing {
+		limit = min(limit, max(10*w.cfg.RedialMin, 4*p.wait)) // a black hole must not keep a path that has healed
+	}
+	w.turns.set(l.limit, w.now+limit)
+	ep.carry(ep.hand.Step(failover.Event{What: failover.Opened, ID: id}), nil)
+	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.head[:0]))
+	l.post(wire.IDHello, hello.AppendTo(w.head[:0]))
+}
+
+var errHandshake = errors.New("the peer did not answer in time")
+
+func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
+	c := &ep.w.cfg
+	return wire.Hello{
+		Optional: ep.terms.Caps(), Instance: id,
+		Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
+		PeerIncarnation: ep.names.Yours.Incarnation, PeerEndpoint: ep.names.Yours.Endpoint,
+		Nonce: ep.w.nonce(), Mode: ep.terms.Mode,
+		MaxFrame: uint32(ep.w.maxFrame()), MaxMessage: c.MaxMessage, JoinKey: ep.key,
+		Keepalive: uint32(c.Keepalive / time.Millisecond), PeerTimeout: uint32(c.PeerTimeout / time.Millisecond),
+		Name: c.Name,
+	}
+}
+
+// notTried: the path could not even begin an attempt.
+func (ep *Endpoint) notTried(p *path, err error) {
+	p.settled, p.reason = true, err
+	ep.tried = append(ep.tried, fmt.Errorf("%s: %w", p.Path, err))
+	if ep.state != StateDialing {
+		ep.scheduleRedial(p)
+	}
+}
+
+// attemptEnded: an instance that was never up is lost.
+func (ep *Endpoint) attemptEnded(l *link, err error) {
+	if l.path == nil {
+		return
+	}
+	l.path.settled, l.path.reason = true, err
+	if ep.state == StateDialing {
+		ep.tried = append(ep.tried, fmt.Errorf("%s: %w", l.path.Path, err))
+		ep.w.turns.set(newTimer(func() {
+			if ep.state == StateDialing {
+				ep.dialNext()
+			}
+		}), ep.w.now)
+		return
+	}
+	ep.checkDial()
+}
+
+// scheduleRedial gives a path without instance another one, later each time that it fails.
+func (ep *Endpoint) scheduleRedial(p *path) {
+	if ep.state == StateDialing || ep.over() || ep.terms.Mode != wire.ModeFailover || ep.state == StateClosing && len(ep.up) > 0 {
+		return
+	}
+	p.link = nil
+	if p.redial == nil {
+		p.redial = newTimer(func() {
+			if !ep.over() && p.link == nil {
+				ep.attempt(p)
+			}
+		})
+		p.backoff = tmpBackoff{min: ep.w.cfg.RedialMin, max: ep.w.cfg.RedialMax}
+	}
+	if !p.redial.pending() {
+		p.wait = p.backoff.Next()
+		ep.w.turns.set(p.redial, ep.w.now+p.wait)
+	}
+}
+
+func (ep *Endpoint) redialAll() {
+	for _, p := range ep.paths {
+		if p.redial.pending() {
+			ep.w.turns.set(p.redial, ep.w.now)
+		}
+	}
+}
+
+// handshake takes a frame on a connection that is not up yet.
+func (l *link) handshake(id uint8, body []byte) {
+	s := l.wu.Frame(id, body)
+	switch s.Verdict {
+	case wireup.More:
+	case wireup.Hello:
+		l.w.welcome(l, s.Hello)
+	case wireup.Up:
+		l.ep.answered(l, s.Ack)
+	case wireup.Busy:
+		l.ep.turnedAway(l)
+	case wireup.Closed:
+		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: l.ep.names.Restarted(s.Closed.Incarnation)}
+		l.ep.carry(l.ep.hand.Step(e), nil)
+	case wireup.Refused:
+		if l.ep != nil {
+			l.ep.lose(l, s.Err)
+			return
+		}
+		r := wireup.RejectFor(s.Err)
+		if !errors.Is(s.Err, wire.ErrMagic) { // who doesn't speak braid doesn't read it either
+			l.answer(wire.IDReject, r.AppendTo(nil))
+		}
+		l.w.stranger(l, s.Err)
+	}
+}
+
+// answered: the acceptor took the hello.
+func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
+	theirs := failover.Identity{Incarnation: a.Incarnation, Endpoint: a.Endpoint}
+	first := ep.names.Yours == failover.Identity{}
+	if first {
+		terms, err := ep.terms.Agree(a.Mode, a.Required|a.Optional, a.MaxFrame, a.MaxMessage)
+		if err != nil {
+			ep.lose(l, err)
+			return
+		}
+		ep.agree(terms)
+		ep.names.Yours, ep.key, ep.peer = theirs, a.JoinKey, a.Name
+	} else if theirs != ep.names.Yours {
+		ep.lose(l, fmt.Errorf("%w: the answer is of another endpoint", ErrProtocol))
+		return
+	}
+	ep.cameUp(l)
+	ep.carry(ep.hand.Step(failover.Event{What: failover.HelloAcked, ID: l.ID}), nil)
+	if first {
+		ep.openOthers(a.Addrs)
+	}
+	ep.checkDial()
+}
+
+func (ep *Endpoint) agree(t wireup.Terms) {
+	ep.terms = t
+	ep.limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
+}
+
+// turnedAway: not this instance; another one may do.
+func (ep *Endpoint) turnedAway(l *link) {
+	ep.w.turns.stop(l.limit)
+	l.Note(lane.Ended)
+	ep.opening = remove(ep.opening, l)
+	ep.w.bury(l)
+	ep.carry(ep.hand.Step(failover.Event{What: failover.BusyArrived, ID: l.ID}), nil)
+	ep.attemptEnded(l, errBusy)
+	if l.path != nil {
+		ep.scheduleRedial(l.path)
+	}
+}
+
+var errBusy = errors.New("the peer wants another instance")
+
+// cameUp: wireup is done, both sides may post.
+func (ep *Endpoint) cameUp(l *link) {
+	ep.w.turns.stop(l.limit)
+	l.Tep.Admit(int(ep.terms.MaxFrame), ep.terms.Mode == wire.ModeFailover)
+	l.Note(lane.Answered)
+	l.Since = ep.w.now
+	ep.opening = remove(ep.opening, l)
+	ep.up = append(ep.up, l)
+	ep.stats.LanesUp++
+	if l.path != nil {
+		l.path.settled, l.path.reason = true, nil
+		if l.path.redial != nil {
+			l.path.backoff.Reset()
+		}
+	}
+	was := ep.state
+	ep.note(laneUp)
+	ep.w.turns.stop(ep.suspend)
+	ep.w.event(Event{Kind: LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
+	if was == StateSuspended {
+		ep.w.event(Event{Kind: Resumed, Endpoint: ep})
+	}
+	ep.live.add(l)
+	ep.lanesChanged()
+}
+
+// openOthers builds the lanes after the first.
+func (ep *Endpoint) openOthers(addrs []string) {
+	first := ep.paths[0]
+	ps := topo.Paths(first.Path, ep.w.rails, addrs, ep.w.cfg.MaxLanes, ep.w.cfg.Lanes)
+	if n := ep.w.cfg.Lanes; n > 0 && len(ps) > n {
+		ps = ps[:n]
+	}
+	for i, p := range ps[1:] {
+		ep.paths = append(ep.paths, &path{Path: p, iface: first.iface, index: i + 1})
+	}
+	for _, p := range ep.paths[1:] {
+		ep.attempt(p)
+	}
+	if ep.dial != nil {
+		ep.w.turns.set(ep.dialWait, ep.w.now+ep.w.cfg.DialWait)
+	}
+}
+
+// checkDial ends a dial once each of its lanes came up or did not.
+func (ep *Endpoint) checkDial() {
+	if ep.dial == nil || len(ep.up) == 0 {
+		return
+	}
+	for _, p := range ep.paths {
+		if !p.settled {
+			return
+		}
+	}
+	ep.dialSettled()
+}
+
+func (ep *Endpoint) dialSettled() {
+	ep.w.turns.stop(ep.dialWait)
+	if r := ep.dial; r != nil {
+		ep.dial = nil
+		r.Retired = true
+		ep.report(r, nil)
+	}
+}
+
+// sameKey compares without telling by its time how much was right.
+func sameKey(a, b wire.JoinKey) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }

@@ -1,0 +1,70 @@
+package worker
+
+import "time"
+
+// Turn is one round of everything: what arrived, what is due, what can be posted now. It returns how much it
+// did: 0 means that nothing happened. User code that became due is left in Calls.
+func (w *Worker) Turn() int {
+	if w.inTurn {
+		panic("worker: Turn called from inside a turn, or by two goroutines")
+	}
+	w.inTurn = true
+	w.now = w.env.Now()
+	n := 0
+	for _, i := range w.ifaces {
+		n += i.Progress()
+	}
+	n += w.turns.run(w.now)
+	n += w.dispatch()
+	for _, i := range w.ifaces {
+		i.Flush()
+	}
+	w.buryAll()
+	w.inTurn = false
+	return n
+}
+
+// Flush hands to the system what was posted since the last turn.
+func (w *Worker) Flush() {
+	if w.inTurn {
+		return
+	}
+	for _, i := range w.ifaces {
+		i.Flush()
+	}
+	w.buryAll()
+}
+
+// Full says that the user has so many messages to handle that the worker should take no more.
+func (w *Worker) Full() bool { return w.backlog >= w.cfg.Backlog }
+
+// Deadline is the time of the worker's clock at which Turn must run even if nothing arrives; 0 is never.
+func (w *Worker) Deadline() time.Duration {
+	d := w.turns.next()
+	for _, i := range w.ifaces {
+		if t := i.Deadline(); t != 0 && (d == 0 || t < d) {
+			d = t
+		}
+	}
+	return d
+}
+
+// wake notes that ep may have something to post.
+func (w *Worker) wake(ep *Endpoint) {
+	if !ep.ready {
+		ep.ready = true
+		w.ready = append(w.ready, ep)
+	}
+}
+
+// dispatch lets the endpoints that may have something to post do so.
+func (w *Worker) dispatch() (n int) {
+	for i := 0; i < len(w.ready); i++ {
+		ep := w.ready[i]
+		ep.ready = false
+		n += ep.dispatch()
+	}
+	clear(w.ready)
+	w.ready = w.ready[:0]
+	return n
+}

@@ -1,0 +1,158 @@
+package worker
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/reassembly"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// receive executes one data frame. When it returns the frame counts, so it never leaves one half done,
+// and never lets one wait (R14).
+func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
+	var err error
+	switch in.ID {
+	case wire.IDAM:
+		err = ep.takeAM(l, in)
+	case wire.IDPut:
+		err = ep.takePut(l, in)
+	case wire.IDAMFirst:
+		err = ep.takeFirst(l, in)
+	case wire.IDAMFrag:
+		err = ep.takeFrag(l, in)
+	default:
+		err = fmt.Errorf("%s is no data frame", wire.Name(in.ID))
+	}
+	if err != nil {
+		ep.stats.BadFrames++
+		ep.fail(fmt.Errorf("%w: lane %s: %w", ErrProtocol, l.name(), err))
+	}
+}
+
+func (ep *Endpoint) takePut(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodePut(in.Head)
+	if err != nil {
+		l.unplace()
+		return err
+	}
+	if in.Placed { // it is where it belongs already
+		r := l.placed
+		if r == nil {
+			return fmt.Errorf("a placed payload without a place")
+		}
+		if r.Watch != nil {
+			r.Watch(h.Offset, in.Payload)
+		}
+		l.unplace()
+		return nil
+	}
+	r, dst, code := ep.w.mem.Target(h.Index, h.Secret, wire.Write, h.Offset, uint64(len(in.Payload)))
+	if code != 0 || !r.Enter() {
+		ep.refuse(l, wire.Refused{Op: h.Op, Code: max(code, wire.RefusedKey), Detail: h.Index})
+		return nil
+	}
+	if r.Watch != nil {
+		r.Watch(h.Offset, in.Payload)
+	}
+	memory.Store(dst, in.Payload)
+	r.Leave()
+	return nil
+}
+
+func (ep *Endpoint) handler(id uint16) Handler {
+	if hs := ep.w.handlers; int(id) < len(hs) {
+		return hs[id]
+	}
+	return nil
+}
+
+func (ep *Endpoint) takeAM(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAM(in.Head)
+	if err != nil {
+		return err
+	}
+	fn := ep.handler(h.ID)
+	if fn == nil {
+		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(h.ID)})
+		return nil
+	}
+	ep.w.deliver(fn, Message{Endpoint: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
+	return nil
+}
+
+// takeFirst begins a message of several frames. One without a handler is taken apart all the same, and
+// refused once it is whole: the peer's limits have been told, so that it fits.
+func (ep *Endpoint) takeFirst(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAMFirst(in.Head)
+	if err != nil {
+		return err
+	}
+	if _, err := ep.parts.Begin(h.Msg, h.ID, h.Header, h.Total); err != nil {
+		return fmt.Errorf("message %d of %d bytes: %w", h.Msg, h.Total, err)
+	}
+	return ep.fill(l, h.Msg, 0, in)
+}
+
+func (ep *Endpoint) takeFrag(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAMFrag(in.Head)
+	if err != nil {
+		return err
+	}
+	return ep.fill(l, h.Msg, h.Offset, in)
+}
+
+func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) error {
+	n := uint64(len(in.Payload))
+	if !in.Placed {
+		room, err := ep.parts.Room(msg, offset, n)
+		if err != nil {
+			return fmt.Errorf("message %d, offset %d: %w", msg, offset, err)
+		}
+		copy(room, in.Payload)
+	}
+	m, err := ep.parts.Filled(msg, offset, n)
+	if err != nil {
+		return fmt.Errorf("message %d, offset %d: %w", msg, offset, err)
+	}
+	if m != nil {
+		ep.whole(l, m)
+	}
+	return nil
+}
+
+func (ep *Endpoint) whole(l *link, m *reassembly.Message) {
+	fn := ep.handler(m.AM)
+	if fn == nil {
+		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(m.AM)})
+		return
+	}
+	ep.w.deliver(fn, Message{Endpoint: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
+}
+
+// refuse tells the peer that an operation was taken and not carried out. It goes on the lane on which the operation came, before
+// the acknowledgement that covers it, so that no flush can miss it; if that lane is lost, the count in Lost says that one is owed.
+func (ep *Endpoint) refuse(l *link, m wire.Refused) {
+	ep.refused.issued++
+	ep.stats.Refused++
+	l.post(wire.IDRefused, m.AppendTo(ep.w.head[:0]))
+}
+
+// refusedArrived: the peer did not carry out an operation of ours.
+func (ep *Endpoint) refusedArrived(m wire.Refused) {
+	ep.refused.seen++
+	err := fmt.Errorf("%w: %v", ErrAccess, m.Code)
+	op := "put"
+	if m.Code == wire.RefusedHandler {
+		op, err = "am", fmt.Errorf("%w: id %d", ErrHandler, m.Detail)
+	}
+	err = ep.opError(op, NotExecuted, err)
+	if ep.refused.first == nil {
+		ep.refused.first = err
+	}
+	if r := ep.w.pool.Find(m.Op); r != nil && r.Owner == any(ep) && r.Err == nil {
+		r.Err = err
+	}
+	ep.checkFlushes()
+}

@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/transport"
+)
+
+// Worker is one progress domain: its endpoints move when it does.
+type Worker struct {
+	cfg         Config
+	env         transport.Env
+	incarnation uint64
+	rails       []string
+	mem         *memory.Table
+	ifaces      []transport.Iface
+	hooks
+
+	endpoints []*Endpoint // in the order of their ids
+	lastID    uint64
+	inbound   []*link // accepted connections that have not said who they are
+	listeners []*Listener
+	handlers  []Handler // by id
+
+	now    time.Duration // of this turn
+	turns  timers
+	ready  []*Endpoint // have something to post
+	buried []*link     // to be closed at the end of the turn
+
+	calls    []Call
+	messages []*Message
+	backlog  uint64 // bytes in calls
+	pool     request.Pool
+
+	scratch
+}
+
+// hooks are set before the first endpoint.
+type hooks struct {
+	OnEvent func(*Event)    // run from Calls
+	OnNew   func(*Endpoint) // run when an endpoint is made
+}
+
+// scratch is what the post path would otherwise allocate.
+type scratch struct {
+	frame   transport.Frame
+	head    [2048]byte
+	inTurn  bool
+	closed  bool
+	dropped uint64 // strangers' connections
+}
+
+// New opens an interface of each transport.
+func New(o Options) (*Worker, error) {
+	o.Config.defaults()
+	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
+		return nil, fmt.Errorf("worker: incomplete options")
+	}
+	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, rails: o.Rails, mem: o.Memory}
+	w.now = w.env.Now()
+	for _, t := range o.Transports {
+		i, err := t.Open(o.Env)
+		if err != nil {
+			w.Close()
+			return nil, fmt.Errorf("worker: transport %s: %w", t.Name(), err)
+		}
+		w.ifaces = append(w.ifaces, i)
+	}
+	if len(w.ifaces) == 0 {
+		return nil, fmt.Errorf("worker: no transport; hand at least one to Options.Transports")
+	}
+	return w, nil
+}
+
+// Close fails what is left and closes the interfaces. Calls that this causes can still be taken.
+func (w *Worker) Close() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	for _, ep := range append([]*Endpoint(nil), w.endpoints...) {
+		ep.Abort()
+	}
+	for _, l := range append([]*Listener(nil), w.listeners...) {
+		l.Close()
+	}
+	for _, l := range w.inbound {
+		w.bury(l)
+	}
+	w.inbound = nil
+	for _, i := range w.ifaces {
+		i.Flush() // what says good-bye
+	}
+	w.buryAll()
+	var err error
+	for _, i := range w.ifaces {
+		if e := i.Close(); e != nil && err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Handle sets the handler of an active message id; nil takes it away.
+func (w *Worker) Handle(id uint16, h Handler) {
+	for int(id) >= len(w.handlers) {
+		w.handlers = append(w.handlers, nil)
+	}
+	w.handlers[id] = h
+}
+
+// Config is the configuration in force, with its defaults filled in.
+func (w *Worker) Config() Config { return w.cfg }
+
+// Endpoints are those that are not closed.
+func (w *Worker) Endpoints() []*Endpoint { return append([]*Endpoint(nil), w.endpoints...) }
+
+// Dropped counts connections that were not from a braid peer, or not welcome.
+func (w *Worker) Dropped() uint64 { return w.dropped }
+
+// EventFDs are the descriptors that become readable when a turn has something to do.
+func (w *Worker) EventFDs() []int {
+	var fds []int
+	for _, i := range w.ifaces {
+		if fd := i.EventFD(); fd >= 0 {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+func (w *Worker) endpoint(id uint64) *Endpoint {
+	for _, ep := range w.endpoints {
+		if ep.id == id {
+			return ep
+		}
+	}
+	return nil
+}
+
+func (w *Worker) nonce() (n [16]byte) {
+	for i := range 2 {
+		v := w.env.Rand()
+		for b := range 8 {
+			n[8*i+b] = byte(v >> (8 * b))
+		}
+	}
+	return n
+}
+
+// bury closes a link's connection once the turn is over: a connection must not be closed from inside its own call.
+func (w *Worker) bury(l *link) {
+	if !l.buried {
+		l.buried = true
+		w.buried = append(w.buried, l)
+	}
+}
+
+func (w *Worker) buryAll() {
+	for i := 0; i < len(w.buried); i++ { // closing may bury more
+		w.buried[i].Tep.Close()
+	}
+	clear(w.buried)
+	w.buried = w.buried[:0]
+}

@@ -1,0 +1,70 @@
+package braid
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/worker"
+)
+
+// Listener takes the endpoints of peers that dial.
+//
+// Source: ucp_listener_h.
+type Listener struct {
+	w *Worker
+	l *worker.Listener
+}
+
+// Listen binds addr ("host:port"; port 0 picks one), and the node's rails besides. Without a host it is the
+// loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777".
+//
+// Source: ucp_listener_create.
+func (w *Worker) Listen(addr string) (*Listener, error) {
+	addrs, err := resolve(context.Background(), addr)
+	if err != nil {
+		return nil, opError("listen", addr, err)
+	}
+	w.lock()
+	defer w.unlock()
+	l, err := w.eng.Listen(addrs[0])
+	if err != nil {
+		return nil, public(err)
+	}
+	return &Listener{w, l}, nil
+}
+
+// Addr is the address that is bound, to be dialed.
+func (l *Listener) Addr() string { return l.Addrs()[0] }
+
+// Addrs are all addresses that are bound: the one asked for first, then those of the rails.
+func (l *Listener) Addrs() []string {
+	l.w.lock()
+	defer l.w.unlockOnly()
+	return l.l.Addrs()
+}
+
+// Accept waits for a peer that dials.
+//
+// Errors: *OpError: ErrClosed, the context's.
+func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
+	l.w.lock()
+	e, r, err := l.l.Accept()
+	l.w.unlock()
+	if err != nil {
+		return nil, public(err)
+	}
+	if r != nil {
+		res, err := l.w.wait(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		e = res.(*worker.Endpoint)
+	}
+	return endpoint(e), nil
+}
+
+// Close ends listening. Endpoints that were accepted go on.
+func (l *Listener) Close() error {
+	l.w.lock()
+	defer l.w.unlock()
+	return l.l.Close()
+}

@@ -1,0 +1,108 @@
+package braid
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// Rights are what a key allows its holder to do.
+type Rights uint8
+
+const (
+	Read   = Rights(wire.Read)
+	Write  = Rights(wire.Write)
+	Atomic = Rights(wire.Atomic)
+)
+
+// Memory is memory that peers may be given access to. It is safe for concurrent use; its bytes follow the
+// rules of docs/memory.md.
+//
+// Source: ucp_mem_h.
+type Memory struct {
+	n *Node
+	r *memory.Region
+}
+
+// Alloc makes zeroed memory of size bytes, aligned to a cache line, and registers it.
+//
+// Source: ucp_mem_map with UCP_MEM_MAP_ALLOCATE.
+func (n *Node) Alloc(size int) (*Memory, error) {
+	if size < 0 {
+		return nil, opError("alloc", "", fmt.Errorf("size %d is negative", size))
+	}
+	return n.Register(memory.Aligned(size))
+}
+
+// Register makes b accessible to peers that hold a key of it.
+//
+// Owns:   b stays the caller's, and must not be used for anything else until Deregister.
+// Source: ucp_mem_map.
+func (n *Node) Register(b []byte) (*Memory, error) { return &Memory{n, n.mem.Add(b)}, nil }
+
+// Bytes is the memory itself. Reading bytes that a peer may write meanwhile is a race.
+func (m *Memory) Bytes() []byte { return m.r.Bytes }
+
+// Key is the right of access to all of the memory, for peers. Its bytes may travel by any way.
+//
+// Source: ucp_rkey_pack.
+func (m *Memory) Key(rights Rights) RKey { return RKey{m.r.Key(wire.Rights(rights), m.n.incarnation)} }
+
+// Load64 reads the aligned 64-bit word at offset: whoever sees the value of a peer's put of eight bytes sees
+// it whole.
+//
+// Errors: panics if offset is not a multiple of 8 inside of the memory, as an index out of range does.
+func (m *Memory) Load64(offset uint64) uint64 { return atomic.LoadUint64(m.word(offset)) }
+
+// Store64 writes the aligned 64-bit word at offset. See Load64.
+func (m *Memory) Store64(offset, v uint64) { atomic.StoreUint64(m.word(offset), v) }
+
+func (m *Memory) word(offset uint64) *uint64 {
+	w := m.r.Word(offset)
+	if w == nil {
+		panic(fmt.Sprintf("braid: word at offset %d of memory of %d bytes: must be aligned to 8 and inside", offset, len(m.r.Bytes)))
+	}
+	return w
+}
+
+// Deregister ends remote access at once: what peers do with keys from now on is refused. ErrBusy says that a
+// transfer which began before is still writing; access has ended all the same, call again until it is nil.
+//
+// Source: ucp_mem_unmap.
+func (m *Memory) Deregister() error {
+	m.n.mem.Remove(m.r)
+	if m.r.Busy() {
+		return opError("deregister", "", ErrBusy)
+	}
+	return nil
+}
+
+// RKey is a right to access memory of some node.
+//
+// Source: ucp_rkey_h.
+type RKey struct{ k wire.RKey }
+
+// ParseRKey reads a packed key. Whether it is valid is for its owner to say.
+//
+// Errors: ErrKey, with what is wrong.
+// Source: ucp_ep_rkey_unpack.
+func ParseRKey(b []byte) (RKey, error) {
+	k, err := wire.DecodeRKey(b)
+	if err != nil {
+		return RKey{}, opError("rkey", "", err)
+	}
+	return RKey{k}, nil
+}
+
+// Bytes is the packed key, 36 bytes.
+func (k RKey) Bytes() []byte { return k.k.AppendTo(nil) }
+
+// Size is the size of the memory in bytes.
+func (k RKey) Size() uint64 { return k.k.Size }
+
+// String says what the key is for, and keeps its secret.
+func (k RKey) String() string {
+	return fmt.Sprintf("rkey{region %d, %d bytes, %v}", k.k.Index, k.k.Size, k.k.Rights)
+}

@@ -1,0 +1,127 @@
+package braid
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// Node is one process's configuration, transports and memory. Its workers share the memory.
+// It is safe for concurrent use.
+//
+// Source: ucp_context_h.
+type Node struct {
+	opts        Options
+	incarnation uint64
+	mem         *memory.Table
+	log         *slog.Logger
+
+	mu      sync.Mutex
+	workers []*Worker
+	closed  bool
+}
+
+// Open makes a node.
+//
+// Errors: an option that can't be.
+// Source: ucp_init.
+func Open(o Options) (*Node, error) {
+	if o.Transports == nil {
+		o.Transports = Default()
+	}
+	if !wire.ValidName(o.Name) {
+		return nil, fmt.Errorf("braid: Options.Name %q: at most 64 bytes of printable text", o.Name)
+	}
+	if o.ErrorMode > None {
+		return nil, fmt.Errorf("braid: Options.ErrorMode %d: Failover, Peer or None", o.ErrorMode)
+	}
+	for name, v := range map[string]int{"Lanes": o.Lanes, "Limits.Window": o.Limits.Window, "Limits.Pending": o.Limits.Pending,
+		"Limits.Message": o.Limits.Message, "Limits.Backlog": o.Limits.Backlog} {
+		if v < 0 {
+			return nil, fmt.Errorf("braid: Options.%s %d: must not be negative", name, v)
+		}
+	}
+	n := &Node{opts: o, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
+	if n.log == nil {
+		n.log = slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError + 100}))
+	}
+	return n, nil
+}
+
+// random is unguessable: keys and names of incarnations are made of it.
+func random() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// start is the zero of each worker's clock, one for the whole process.
+var start = time.Now()
+
+func clock() time.Duration { return time.Since(start) }
+
+// Close closes the workers that are left.
+//
+// Source: ucp_cleanup.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	ws := n.workers
+	n.workers, n.closed = nil, true
+	n.mu.Unlock()
+	var err error
+	for _, w := range ws {
+		if e := w.Close(); e != nil && err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+var fallback struct {
+	sync.Mutex
+	w *Worker
+}
+
+// common is the worker of the package-level functions.
+func common() (*Worker, error) {
+	fallback.Lock()
+	defer fallback.Unlock()
+	if fallback.w == nil {
+		n, err := Open(Options{})
+		if err != nil {
+			return nil, err
+		}
+		w, err := n.NewWorker()
+		if err != nil {
+			return nil, err
+		}
+		fallback.w = w
+	}
+	return fallback.w, nil
+}
+
+// Dial connects to a listener over a node with default options. See Worker.Dial.
+func Dial(ctx context.Context, addr string) (*Endpoint, error) {
+	w, err := common()
+	if err != nil {
+		return nil, err
+	}
+	return w.Dial(ctx, addr)
+}
+
+// Listen listens on a node with default options. See Worker.Listen.
+func Listen(addr string) (*Listener, error) {
+	w, err := common()
+	if err != nil {
+		return nil, err
+	}
+	return w.Listen(addr)
+}

@@ -1,0 +1,104 @@
+package braid
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/request"
+)
+
+// Request is an operation that was posted. It is a small value: copy it freely. Wait or Release ends it; after that, all
+// copies say ErrRequest.
+//
+// Source: the request that ucp_..._nbx calls return.
+type Request struct {
+	w   *Worker
+	r   *request.Request // nil: ended at once
+	gen uint32
+	err error
+}
+
+// request wraps what a post returned. Under the lock.
+func (w *Worker) request(r *request.Request, err error) Request {
+	if r == nil {
+		return Request{err: public(err)}
+	}
+	return Request{w: w, r: r, gen: r.Gen()}
+}
+
+func (q Request) stale() bool { return q.r.Gen() != q.gen || !q.r.Held }
+
+// Wait waits for the user's end: sent; of a Flush: executed. It gives the request back.
+//
+// Errors: the operation's; ErrRequest if it was given back before. If the context is over first, the buffers are the caller's
+// again when Wait returns, and the error's Fate says what the peer may have done.
+func (q Request) Wait(ctx context.Context) error {
+	if q.r == nil {
+		return q.err
+	}
+	q.w.lock()
+	stale := q.stale()
+	q.w.unlockOnly()
+	if stale {
+		return opError("wait", "", ErrRequest)
+	}
+	_, err := q.w.wait(ctx, q.r)
+	return err
+}
+
+// Test says whether the user's end is reached, and how. It makes no progress and does not give the request back.
+func (q Request) Test() (done bool, err error) {
+	if q.r == nil {
+		return true, q.err
+	}
+	q.w.lock()
+	defer q.w.unlockOnly()
+	if q.stale() {
+		return true, opError("test", "", ErrRequest)
+	}
+	return q.r.Reported, public(q.r.Err)
+}
+
+// Then has fn called with the operation's error at the end of the turn in which it ends, and gives the request back.
+// If it has ended already, fn is called with the next callbacks.
+func (q Request) Then(fn func(error)) {
+	if q.r == nil {
+		fn(q.err)
+		return
+	}
+	q.w.lock()
+	defer q.w.unlock()
+	if q.stale() {
+		return
+	}
+	q.w.eng.Then(q.r, func(err error) { fn(public(err)) })
+}
+
+// Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane
+// ends as it would have. Wait for the end all the same.
+//
+// Source: ucp_request_cancel.
+func (q Request) Cancel() {
+	if q.r == nil {
+		return
+	}
+	q.w.lock()
+	defer q.w.unlock()
+	if !q.stale() {
+		q.w.eng.Cancel(q.r)
+	}
+}
+
+// Release lets go of the request before its end: nobody will ask for it. The buffers are still the library's until a
+// Flush is done.
+//
+// Source: ucp_request_free.
+func (q Request) Release() {
+	if q.r == nil {
+		return
+	}
+	q.w.lock()
+	defer q.w.unlock()
+	if !q.stale() {
+		q.w.eng.Release(q.r)
+	}
+}

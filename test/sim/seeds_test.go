@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// shapeOf draws the shape of a seed.
+func shapeOf(seed uint64) shape {
+	w := &world{luck: seed ^ 0xb5297a4d3f84d5a7}
+	s := shape{
+		lanes: 1 + w.n(3), ops: 20 + w.n(80), faults: w.n(5), mode: wire.ModeFailover,
+		regions: 40, slot: 4000,
+		kinds: []sim.Kind{sim.Reset, sim.Silence, sim.Some},
+	}
+	s.net = sim.Config{MaxHead: 2048, MaxFrame: 4096 << w.n(3), Window: 16 << 10 << w.n(4)}
+	if w.n(3) == 0 {
+		s.net.Stingy = 5 + w.n(20)
+	}
+	if w.n(3) == 0 {
+		s.net.Link = sim.Link{Latency: time.Duration(1+w.n(500)) * time.Microsecond, Jitter: time.Duration(w.n(300)) * time.Microsecond}
+	}
+	s.config = worker.Config{Bounds: worker.Bounds{Window: s.net.Window, Pending: 16 + w.n(100)}}
+	return s
+}
+
+// run is one seed from dial to close.
+func (w *world) run() {
+	if !w.connect() {
+		return
+	}
+	w.plan()
+	done := func() bool {
+		for _, s := range []*side{w.a, w.b} {
+			if len(s.ops) < w.ops || s.open > 0 || len(s.flushes) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	if !w.until(40*time.Second, func() bool { w.act(); return done() }) {
+		w.failf("traffic did not end: %d+%d operations issued, %d+%d open, %d+%d flushes", len(w.a.ops), len(w.b.ops), w.a.open, w.b.open, len(w.a.flushes), len(w.b.flushes))
+		return
+	}
+	w.finish()
+}
+
+// act lets both sides do something, sometimes.
+func (w *world) act() {
+	for _, s := range []*side{w.a, w.b} {
+		for k := w.n(4); k > 0 && len(s.ops) < w.ops; k-- {
+			if !s.issue() {
+				break
+			}
+		}
+		if w.n(30) == 0 && len(s.flushes) < 4 {
+			s.flush()
+		}
+	}
+}
+
+// plan sets the faults.
+func (w *world) plan() {
+	for range w.faults {
+		at := w.net.Now() + time.Duration(w.n(3000))*time.Microsecond
+		rail := w.a.rails[w.n(w.lanes)]
+		if w.n(2) == 0 {
+			rail = w.b.rails[w.n(w.lanes)]
+		}
+		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Dir(w.n(3))
+		w.net.Do(at, func() { w.net.CutRail(rail, kind, dir) })
+		w.net.Do(at+time.Duration(w.n(20_000))*time.Microsecond, func() { w.net.Heal(rail) })
+	}
+}
+
+// finish flushes, looks at everything, closes, and looks whether anything is left.
+func (w *world) finish() {
+	for _, s := range []*side{w.a, w.b} {
+		s.flush()
+	}
+	if !w.until(40*time.Second, func() bool { return len(w.a.flushes)+len(w.b.flushes) == 0 }) {
+		w.failf("last flushes did not end")
+		return
+	}
+	for _, s := range []*side{w.a, w.b} {
+		s.progress()
+	}
+	for _, s := range []*side{w.a, w.b} {
+		for _, o := range s.ops {
+			switch {
+			case o.err != nil:
+				w.failf("%s: operation %d: %v", s.name, o.index, o.err)
+			case o.kind == request.AM && o.ran != 1:
+				w.failf("%s: message %d handled %d times", s.name, o.index, o.ran)
+			case o.kind == request.Put && o.over != uint64(len(o.data)):
+				w.failf("%s: put %d wrote %d of %d bytes", s.name, o.index, o.over, len(o.data))
+			}
+		}
+	}
+	w.close()
+}
+
+func (w *world) close() {
+	r, err := w.a.ep.PostClose()
+	if err != nil {
+		w.failf("close: %v", err)
+		return
+	}
+	if !w.until(40*time.Second, func() bool { return r.Reported }) || r.Err != nil {
+		w.failf("close: %v", r.Err)
+		return
+	}
+	w.a.eng.Release(r)
+	if !w.until(40*time.Second, func() bool { return w.b.ep.State() == worker.StateFailed }) {
+		w.failf("b did not learn of the close")
+		return
+	}
+	if _, err := w.b.ep.PostClose(); err != nil {
+		w.failf("close of the other side: %v", err)
+	}
+	w.until(3*time.Second, func() bool { return w.net.Open().Endpoints == 0 })
+	w.a.eng.Close()
+	w.b.eng.Close()
+	if o := w.net.Open(); o != (sim.Counters{}) {
+		w.failf("left over: %+v", o)
+	}
+	for _, v := range w.net.Violations() {
+		w.failf("violation: %s", v)
+	}
+}
+
+func runSeed(seed uint64) (*world, uint64) {
+	w := newWorld(seed, shapeOf(seed))
+	w.run()
+	return w, w.net.Hash()
+}
+
+func TestSeeds(t *testing.T) {
+	n := 200
+	if testing.Short() {
+		n = 50
+	}
+	first := uint64(1)
+	if v := os.Getenv("BRAID_SEEDS"); v != "" {
+		n, _ = strconv.Atoi(v)
+	}
+	if v := os.Getenv("BRAID_SEED"); v != "" {
+		first, _ = strconv.ParseUint(v, 10, 64)
+		n = 1
+	}
+	for seed := first; seed < first+uint64(n); seed++ {
+		w, hash := runSeed(seed)
+		if len(w.fails) > 0 {
+			t.Errorf("seed %d (BRAID_SEED=%d go test ./test/sim -run TestSeeds):\n%s", seed, seed, w.report())
+			if t.Failed() && seed > first+50 {
+				return
+			}
+			continue
+		}
+		if _, again := runSeed(seed); again != hash {
+			t.Errorf("seed %d: two runs differ", seed)
+		}
+	}
+	fmt.Println("seeds", n)
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+const amID = 3
+
+// side is one worker with its traffic, and what it knows of the other's.
+type side struct {
+	w           *world
+	name        string
+	host        *sim.Host
+	rails       []string
+	eng         *worker.Worker
+	mem         *memory.Table
+	incarnation uint64
+	ln          *worker.Listener
+	ep          *worker.Endpoint
+	peer        *side
+	calls       []worker.Call
+
+	region  *memory.Region
+	ops     []*op // issued by this side
+	open    int   // whose user's end is not seen
+	nextAM  int   // index among the messages of the peer that is due
+	flushes []*flush
+}
+
+// op is one operation that a side issued.
+type op struct {
+	index   int
+	kind    request.Kind
+	am      int // number among the messages
+	data    []byte
+	offset  uint64
+	r       *request.Request
+	ended   bool
+	err     error
+	flushed bool
+	ran     int    // at the target: times a message was handled
+	wrote   []int  // at the target: times each byte was written
+	over    uint64 // executed bytes
+}
+
+type flush struct {
+	r    *request.Request
+	upTo int
+}
+
+func (w *world) newSide(name string, lanes int) *side {
+	s := &side{w: w, name: name, rails: rails(name, lanes)}
+	s.host = w.net.Host(name, s.rails...)
+	return s
+}
+
+// checks installs what looks at each delivery.
+func (s *side) checks() {
+	s.region = s.mem.Add(make([]byte, s.w.slot*s.w.regions))
+	s.region.Watch = s.written
+	s.eng.Handle(amID, s.message)
+}
+
+func (s *side) progress() int {
+	if s.eng == nil {
+		return 0
+	}
+	n := s.eng.Turn()
+	s.calls = s.eng.Calls(s.calls[:0])
+	n += len(s.calls)
+	for i := range s.calls {
+		s.eng.Run(&s.calls[i])
+	}
+	s.eng.Finish(s.calls)
+	s.eng.Flush()
+	s.poll()
+	return n
+}
+
+// message is a message of the peer, handled here.
+func (s *side) message(m *worker.Message) {
+	i := int(binary.LittleEndian.Uint32(m.Header))
+	if i >= len(s.peer.ops) {
+		s.w.failf("%s: message of operation %d, which was never issued", s.name, i)
+		return
+	}
+	o := s.peer.ops[i]
+	o.ran++
+	switch {
+	case o.kind != request.AM || o.ran > 1:
+		s.w.failf("%s: message %d handled %d times", s.name, i, o.ran)
+	case !bytes.Equal(m.Payload, o.data):
+		s.w.failf("%s: message %d differs", s.name, i)
+	case o.am < s.nextAM:
+		s.w.failf("%s: message %d came after a later one", s.name, i)
+	case o.ended && o.err != nil && fate(o.err) == worker.NotExecuted:
+		s.w.failf("%s: message %d handled although its sender was told that it was not", s.name, i)
+	}
+	s.nextAM = o.am + 1
+}
+
+// written is a write of the peer into this side's memory.
+func (s *side) written(offset uint64, src []byte) {
+	slot := int(offset) / s.w.slot
+	for _, o := range s.peer.ops {
+		if o.kind != request.Put || int(o.offset)/s.w.slot != slot || offset < o.offset || offset+uint64(len(src)) > o.offset+uint64(len(o.data)) {
+			continue
+		}
+		at := offset - o.offset
+		if !bytes.Equal(src, o.data[at:at+uint64(len(src))]) {
+			continue // an earlier one of the same slot
+		}
+		if o.ended && o.err != nil && fate(o.err) == worker.NotExecuted {
+			s.w.failf("%s: put %d written although its sender was told that it was not", s.name, o.index)
+		}
+		if len(o.data) == 0 {
+			o.ran++
+		}
+		for i := range src {
+			if o.wrote[int(at)+i]++; o.wrote[int(at)+i] > 1 {
+				s.w.failf("%s: put %d: byte %d written twice", s.name, o.index, int(at)+i)
+				return
+			}
+		}
+		o.over += uint64(len(src))
+		return
+	}
+	s.w.failf("%s: a write of %d bytes at %d that nobody issued", s.name, len(src), offset)
+}
+
+func fate(err error) worker.Fate {
+	var e *worker.Error
+	if errors.As(err, &e) {
+		return e.Fate
+	}
+	return worker.Unknown
+}
+
+// fill makes data that says whose and which it is.
+func (s *side) fill(n, index int) []byte {
+	b := make([]byte, n)
+	x := uint64(index)*0x9e3779b97f4a7c15 + uint64(s.name[0])
+	for i := range b {
+		x = x*6364136223846793005 + 1442695040888963407
+		b[i] = byte(x >> 56)
+	}
+	return b
+}
+
+// issue posts the next operation. It returns false if the engine takes no more now.
+func (s *side) issue() bool {
+	w := s.w
+	o := &op{index: len(s.ops), kind: request.AM}
+	size := []int{0, 1, 8, 100, 900, 3000, 20_000}[w.n(7)]
+	if w.n(2) == 0 {
+		o.kind = request.Put
+		size = min(max(size, 8), w.slot)
+	}
+	o.data = s.fill(size, o.index)
+	var err error
+	s.ops = append(s.ops, o) // before: a post may be executed while it is made, in some other transport
+	if o.kind == request.AM {
+		for _, p := range s.ops[:o.index] {
+			if p.kind == request.AM {
+				o.am++
+			}
+		}
+		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.data)
+	} else {
+		o.wrote = make([]int, size)
+		o.offset = uint64(o.index % w.regions * w.slot)
+		o.r, err = s.ep.PostPut(o.data, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
+	}
+	switch {
+	case errors.Is(err, worker.ErrBackPressure):
+		s.ops = s.ops[:o.index]
+		return false
+	case err != nil:
+		o.ended, o.err = true, err
+	case o.r == nil:
+		o.ended = true
+	default:
+		s.open++
+	}
+	return true
+}
+
+// poll sees the ends of operations and flushes.
+func (s *side) poll() {
+	for _, o := range s.ops {
+		if o.r != nil && o.r.Reported {
+			o.ended, o.err = true, o.r.Err
+			s.eng.Release(o.r)
+			o.r = nil
+			s.open--
+		}
+	}
+	left := s.flushes[:0]
+	for _, f := range s.flushes {
+		if !f.r.Reported {
+			left = append(left, f)
+			continue
+		}
+		err := f.r.Err
+		s.eng.Release(f.r)
+		if err == nil {
+			s.flushed(f.upTo)
+		}
+	}
+	s.flushes = left
+}
+
+func (s *side) flush() {
+	r, err := s.ep.PostFlush()
+	switch {
+	case r != nil:
+		s.flushes = append(s.flushes, &flush{r, len(s.ops)})
+	case err == nil:
+		s.flushed(len(s.ops))
+	}
+}
+
+// flushed: everything before must be executed, once.
+func (s *side) flushed(upTo int) {
+	for _, o := range s.ops[:upTo] {
+		if o.flushed || o.err != nil {
+			continue
+		}
+		o.flushed = true
+		// A message is executed when it is queued for its handler: it may not have run yet. Writes are done.
+		if o.kind == request.Put && o.over != uint64(len(o.data)) {
+			s.w.failf("%s: flush ended, but put %d has %d of %d bytes", s.name, o.index, o.over, len(o.data))
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// shape is what a seed decides before anything runs.
+type shape struct {
+	lanes   int
+	ops     int // of each side
+	faults  int
+	mode    wire.Mode
+	kinds   []sim.Kind
+	regions int
+	slot    int // bytes of memory of each put
+	config  worker.Config
+	net     sim.Config
+}
+
+// world is two workers, a dials b.
+type world struct {
+	shape
+	net   *sim.Net
+	seed  uint64
+	luck  uint64
+	a, b  *side
+	fails []string
+	turns int
+}
+
+type luck uint64
+
+func (w *world) rand() uint64 {
+	w.luck += 0x9e3779b97f4a7c15
+	z := w.luck
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// n is a number below limit.
+func (w *world) n(limit int) int { return int(w.rand() % uint64(limit)) }
+
+func (w *world) failf(format string, args ...any) {
+	if len(w.fails) < 10 {
+		w.fails = append(w.fails, fmt.Sprintf("at %v: ", w.net.Now())+fmt.Sprintf(format, args...))
+	}
+}
+
+func newWorld(seed uint64, s shape) *world {
+	w := &world{shape: s, seed: seed, luck: seed, net: sim.New(seed, s.net)}
+	w.a = w.newSide("a", s.lanes)
+	w.b = w.newSide("b", s.lanes)
+	w.a.peer, w.b.peer = w.b, w.a
+	return w
+}
+
+func rails(name string, n int) (rs []string) {
+	for i := range n {
+		rs = append(rs, fmt.Sprintf("%s%d", name, i))
+	}
+	return rs
+}
+
+// start makes a side's worker on its host.
+func (s *side) start() {
+	w := s.w
+	env := s.host.Env()
+	s.mem = memory.NewTable(env.Rand)
+	s.incarnation = env.Rand() | 1
+	eng, err := worker.New(worker.Options{Config: w.config, Transports: []transport.Transport{s.host}, Env: env, Memory: s.mem,
+		Incarnation: s.incarnation, Rails: s.rails})
+	if err != nil {
+		panic(err)
+	}
+	s.eng = eng
+	s.checks()
+}
+
+// connect dials until both sides have the endpoint.
+func (w *world) connect() bool {
+	w.b.start()
+	ln, err := w.b.eng.Listen(w.b.rails[0] + ":7")
+	if err != nil {
+		panic(err)
+	}
+	w.b.ln = ln
+	w.a.start()
+	ep, r, err := w.a.eng.Dial([]string{w.b.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode})
+	if err != nil {
+		panic(err)
+	}
+	if !w.until(time.Second, func() bool { return r.Reported }) || r.Err != nil {
+		w.failf("dial: %v", r.Err)
+		return false
+	}
+	w.a.eng.Release(r)
+	w.a.ep = ep
+	acc, r, err := ln.Accept()
+	if err != nil || r != nil {
+		w.failf("accept: %v", err)
+		return false
+	}
+	w.b.ep = acc
+	return true
+}
+
+// turn lets one of the workers, or both, make a turn. Time passes when neither has anything to do, and now and then before
+// that: a worker may be late, but not for longer than others are busy.
+func (w *world) turn() bool {
+	w.turns++
+	n := 0
+	if w.n(3) > 0 {
+		n += w.a.progress()
+	}
+	if w.n(3) > 0 {
+		n += w.b.progress()
+	}
+	if n > 0 && w.n(4) > 0 {
+		return true
+	}
+	if n == 0 && w.a.progress()+w.b.progress() > 0 {
+		return true
+	}
+	for _, s := range []*side{w.a, w.b} {
+		if s.eng != nil {
+			if d := s.eng.Deadline(); d > w.net.Now() {
+				w.net.At(d)
+			}
+		}
+	}
+	return w.net.Step()
+}
+
+// until turns until ok, or until so much virtual time is over.
+func (w *world) until(limit time.Duration, ok func() bool) bool {
+	end := w.net.Now() + limit
+	for !ok() {
+		if w.net.Now() > end || len(w.fails) > 0 || w.turns > 4_000_000 {
+			return false
+		}
+		w.turn()
+	}
+	return true
+}
+
+func (w *world) report() string {
+	var b strings.Builder
+	for _, f := range w.fails {
+		fmt.Fprintln(&b, f)
+	}
+	for _, s := range []*side{w.a, w.b} {
+		if s.ep != nil {
+			fmt.Fprintf(&b, "%s: %v %v\n", s.name, s.ep.State(), s.ep.Err())
+			for _, l := range s.ep.Lanes() {
+				fmt.Fprintf(&b, "   %v %v posted %d acked %d accepted %d\n", l.Instance, l.State, l.PostedBytes, l.AckedBytes, l.AcceptedBytes)
+			}
+		}
+	}
+	return b.String()
+}

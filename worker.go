@@ -1,0 +1,368 @@
+package braid
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/sleep"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport"
+)
+
+// Worker makes progress for its endpoints. Two ways to use it:
+//
+// Shared (the default): all calls are safe for many goroutines. Who waits makes progress in his own goroutine; when nobody
+// does, one goroutine of the library sleeps until something arrives. Handlers and callbacks run without a
+// lock, one at a time, and may block.
+//
+// Owned (Options.Owned): all calls come from one goroutine, which calls Progress. There is no lock and no
+// goroutine of the library. Handlers must not block.
+//
+// Source: ucp_worker_h.
+type Worker struct {
+	n     *Node
+	eng   *worker.Worker
+	owned bool
+
+	mu      sync.Mutex // of the engine; unused if owned
+	closed  bool
+	sleeper *sleep.Sleeper
+	wakeAt  atomic.Int64 // when the sleeping goroutine wakes by itself; 0: it isn't asleep; -1: never
+	pollers atomic.Int32 // goroutines that make progress while they wait
+	idle    sync.Cond    // pollers became 0
+	done    chan struct{}
+
+	running atomic.Bool // somebody runs the calls
+	calls   []worker.Call
+}
+
+// NewWorker adds a worker to the node.
+//
+// Source: ucp_worker_create.
+func (n *Node) NewWorker() (*Worker, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, opError("worker", "", ErrClosed)
+	}
+	eng, err := worker.New(worker.Options{
+		Config: n.opts.config(), Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.opts.Rails,
+		Env: transport.Env{Now: clock, Rand: random, Log: n.log},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("braid: %w", err)
+	}
+	w := &Worker{n: n, eng: eng, owned: n.opts.Owned, done: make(chan struct{})}
+	w.idle.L = &w.mu
+	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
+	if n.opts.OnEvent != nil {
+		eng.OnEvent = w.tell
+	}
+	if w.sleeper, err = sleep.New(eng.EventFDs()); err != nil {
+		eng.Close()
+		return nil, fmt.Errorf("braid: worker: %w", err)
+	}
+	if w.owned {
+		close(w.done)
+	} else {
+		go w.run()
+	}
+	n.workers = append(n.workers, w)
+	return w, nil
+}
+
+// Worker is NewWorker for those who have nothing to configure: it panics where NewWorker has an error.
+func (n *Node) Worker() *Worker {
+	w, err := n.NewWorker()
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+func (w *Worker) tell(e *worker.Event) {
+	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: endpoint(e.Endpoint), Lane: e.Lane, Instance: e.Instance.String(), Dialed: e.Dialed,
+		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
+}
+
+func (w *Worker) lock() {
+	if !w.owned {
+		w.mu.Lock()
+	}
+}
+
+// unlock also hands to the system what was posted, and wakes the sleeping goroutine if something is due before it
+// would wake by itself.
+func (w *Worker) unlock() {
+	if w.owned {
+		return
+	}
+	w.eng.Flush()
+	at := w.wakeAt.Load()
+	var due time.Duration
+	if at != 0 {
+		due = w.eng.Deadline()
+	}
+	w.mu.Unlock()
+	if at != 0 && due != 0 && (at < 0 || int64(due) < at) {
+		w.sleeper.Wake()
+	}
+}
+
+// Progress does what can be done now, and returns how much that was. For Owned workers; a Shared worker needs
+// it only where polling is wanted.
+//
+// Source: ucp_worker_progress.
+func (w *Worker) Progress() int {
+	n := w.turn()
+	if w.owned {
+		w.eng.Flush() // what the calls posted
+	}
+	return n
+}
+
+func (w *Worker) turn() int {
+	w.lock()
+	n := 0
+	if !w.closed && !w.eng.Full() {
+		n = w.eng.Turn()
+	}
+	w.unlockOnly()
+	return n + w.runCalls()
+}
+
+// runCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
+// progress, but the calls which that brings are for this loop to run.
+func (w *Worker) runCalls() (n int) {
+	for w.running.CompareAndSwap(false, true) {
+		w.lock()
+		w.calls = w.eng.Calls(w.calls[:0])
+		calls := w.calls
+		w.unlockOnly()
+		for i := range calls {
+			w.eng.Run(&calls[i])
+		}
+		if len(calls) > 0 {
+			w.lock()
+			w.eng.Finish(calls)
+			w.unlock()
+		}
+		w.running.Store(false)
+		if len(calls) == 0 {
+			break // and what came since the look has a turn of its own behind it
+		}
+		n += len(calls)
+	}
+	return n
+}
+
+// unlockOnly is unlock for calls that post nothing.
+func (w *Worker) unlockOnly() {
+	if !w.owned {
+		w.mu.Unlock()
+	}
+}
+
+// run is the goroutine of a Shared worker: it sleeps, and makes progress while nobody else does.
+func (w *Worker) run() {
+	defer close(w.done)
+	for {
+		w.mu.Lock()
+		for w.pollers.Load() > 0 && !w.closed {
+			w.idle.Wait()
+		}
+		if w.closed {
+			w.mu.Unlock()
+			return
+		}
+		due := w.eng.Deadline()
+		at, timeout := int64(-1), time.Duration(-1)
+		if due != 0 {
+			at, timeout = int64(due), max(0, due-clock())
+		}
+		w.wakeAt.Store(at)
+		w.mu.Unlock()
+		w.sleeper.Wait(timeout)
+		w.wakeAt.Store(0)
+		for i := 0; i < 64 && w.pollers.Load() == 0; i++ {
+			if w.turn() == 0 {
+				break
+			}
+		}
+	}
+}
+
+// spins is how many idle turns somebody who waits makes before he sleeps.
+const spins = 50
+
+// wait makes progress until r's end for the user, or until the context is over. It gives r back.
+func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
+	if w.owned {
+		return w.waitOwned(ctx, r)
+	}
+	w.pollers.Add(1)
+	w.mu.Lock()
+	wake := r.Wake()
+	w.mu.Unlock()
+	for idle := 0; idle < spins; {
+		if r.Ended() || ctx.Err() != nil {
+			break
+		}
+		if w.turn() > 0 {
+			idle = 0
+		} else {
+			idle++
+		}
+	}
+	if w.pollers.Add(-1) == 0 {
+		w.mu.Lock()
+		w.idle.Signal()
+		w.mu.Unlock()
+	}
+	if !r.Ended() {
+		select {
+		case <-wake:
+		case <-ctx.Done():
+		}
+	}
+	w.lock()
+	defer w.unlock()
+	if !r.Ended() {
+		return nil, public(w.eng.Abandon(r, ctx.Err()))
+	}
+	return w.take(r)
+}
+
+func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error) {
+	for idle := 0; !r.Ended(); {
+		if w.running.Load() {
+			return nil, public(w.eng.Abandon(r, ErrInCallback))
+		}
+		if ctx.Err() != nil {
+			return nil, public(w.eng.Abandon(r, ctx.Err()))
+		}
+		if w.Progress() > 0 {
+			idle = 0
+		} else if idle++; idle > spins {
+			w.nap()
+		}
+	}
+	return w.take(r)
+}
+
+// nap sleeps until something arrives or is due, not longer than a context may go unlooked at.
+func (w *Worker) nap() {
+	timeout := 10 * time.Millisecond
+	if due := w.eng.Deadline(); due != 0 {
+		timeout = min(timeout, max(0, due-clock()))
+	}
+	w.sleeper.Wait(timeout)
+}
+
+func (w *Worker) take(r *request.Request) (any, error) {
+	res, err := r.Result, public(r.Err)
+	w.eng.Release(r)
+	return res, err
+}
+
+// Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing.
+//
+// Source: ucp_worker_destroy.
+func (w *Worker) Close() error {
+	w.lock()
+	if w.closed {
+		w.unlockOnly()
+		return nil
+	}
+	w.closed = true
+	err := w.eng.Close()
+	w.idle.Signal()
+	w.unlockOnly()
+	w.sleeper.Wake()
+	w.runCalls()
+	<-w.done
+	w.sleeper.Close()
+	return err
+}
+
+// HandleAM sets the handler of the active messages with the given id; nil takes it away. Set handlers before peers send.
+//
+// Order:  messages of one endpoint in the order in which they were posted; one handler at a time.
+// Owns:   the message is valid until the handler returns, unless it is retained.
+// Source: ucp_worker_set_am_recv_handler.
+func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
+	w.lock()
+	defer w.unlock()
+	if fn == nil {
+		w.eng.Handle(id, nil)
+		return
+	}
+	w.eng.Handle(id, func(m *worker.Message) {
+		p, ok := m.User.(*Message)
+		if !ok {
+			p = &Message{}
+			m.User = p
+		}
+		p.m = m
+		fn(p)
+	})
+}
+
+// Dial connects to a listener at addr ("host:port") and returns when the first lanes are up.
+//
+// Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, the context's.
+// Source: ucp_ep_create with a socket address.
+func (w *Worker) Dial(ctx context.Context, addr string) (*Endpoint, error) {
+	addrs, err := resolve(ctx, addr)
+	if err != nil {
+		return nil, opError("dial", addr, err)
+	}
+	w.lock()
+	e, r, err := w.eng.Dial(addrs, worker.DialOptions{Mode: w.n.opts.ErrorMode.wire()})
+	var ep *Endpoint
+	if err == nil {
+		ep = endpoint(e)
+	}
+	w.unlock()
+	if err != nil {
+		return nil, public(err)
+	}
+	if _, err := w.wait(ctx, r); err != nil {
+		return nil, err
+	}
+	return ep, nil
+}
+
+// resolve turns a host name into addresses.
+func resolve(ctx context.Context, addr string) ([]string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w; write host:port", err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return []string{net.JoinHostPort(host, port)}, nil
+	}
+	ips, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ips {
+		ips[i] = net.JoinHostPort(ips[i], port)
+	}
+	return ips, nil
+}
+
+// endpoint is the public face of an engine's endpoint.
+func endpoint(e *worker.Endpoint) *Endpoint { return e.User.(*Endpoint) }
+
+// Node is the node that the worker belongs to.
+func (w *Worker) Node() *Node { return w.n }
