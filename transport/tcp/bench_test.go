@@ -11,7 +11,6 @@ import (
 type end struct {
 	ep       transport.Endpoint
 	up       bool
-	room     bool
 	got      int
 	gotBytes int
 	executed int

@@ -4,7 +4,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,10 +35,7 @@ func open(t testing.TB, env transport.Env, o tcp.Options) transport.Iface {
 }
 
 // scissors cut connections below the transport: by address, since that is all that both sides know.
-type scissors struct {
-	mu  sync.Mutex
-	all []*strand
-}
+type scissors struct{ all []*strand }
 
 type strand struct {
 	transport.Stream

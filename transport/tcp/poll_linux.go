@@ -23,10 +23,9 @@ func (p *poller) close() error { return unix.Close(p.fd) }
 // set changes what fd is watched for.
 func (p *poller) set(fd int, was, want interest) error {
 	op := unix.EPOLL_CTL_MOD
-	switch none {
-	case was:
+	if was == none {
 		op = unix.EPOLL_CTL_ADD
-	case want:
+	} else if want == none {
 		op = unix.EPOLL_CTL_DEL
 	}
 	ev := unix.EpollEvent{Fd: int32(fd)}

@@ -62,10 +62,10 @@ func (s *socket) Writev(p [][]byte) (int, error) {
 			continue
 		}
 		clear(v.iov[:len(p)]) // keep nobody's memory alive
-		switch e {
-		case 0:
+		if e == 0 {
 			return n, nil
-		case unix.EAGAIN, unix.ENOBUFS:
+		}
+		if e == unix.EAGAIN || e == unix.ENOBUFS {
 			return 0, transport.ErrAgain
 		}
 		return 0, e
