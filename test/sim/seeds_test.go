@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ func shapeOf(seed uint64) shape {
 	s := shape{
 		lanes: 1 + w.n(3), ops: 20 + w.n(80), faults: w.n(5), mode: wire.ModeFailover,
 		regions: 40, slot: 4000,
-		kinds: []sim.Kind{sim.Reset, sim.Silence, sim.Some},
+		kinds: []sim.Kind{sim.Reset},
 	}
 	s.net = sim.Config{MaxHead: 2048, MaxFrame: 4096 << w.n(3), Window: 16 << 10 << w.n(4)}
 	if w.n(3) == 0 {
@@ -55,15 +54,21 @@ func (w *world) run() {
 
 // act lets both sides do something, sometimes.
 func (w *world) act() {
-	for _, s := range []*side{w.a, w.b} {
-		for k := w.n(4); k > 0 && len(s.ops) < w.ops; k-- {
-			if !s.issue() {
-				break
-			}
+	w.actOf(w.a)
+	w.actOf(w.b)
+}
+
+func (w *world) actOf(s *side) {
+	for k := w.n(4); k > 0 && len(s.ops) < w.ops; k-- {
+		if !s.issue() {
+			break
 		}
-		if w.n(30) == 0 && len(s.flushes) < 4 {
-			s.flush()
-		}
+	}
+	if w.n(30) == 0 && len(s.flushes) < 4 {
+		s.flush()
+	}
+	if w.n(25) == 0 {
+		s.giveUp()
 	}
 }
 
@@ -75,7 +80,8 @@ func (w *world) plan() {
 		if w.n(2) == 0 {
 			rail = w.b.rails[w.n(w.lanes)]
 		}
-		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Dir(w.n(3))
+		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Both
+		w.n(3)
 		w.net.Do(at, func() { w.net.CutRail(rail, kind, dir) })
 		w.net.Do(at+time.Duration(w.n(20_000))*time.Microsecond, func() { w.net.Heal(rail) })
 	}
@@ -96,6 +102,10 @@ func (w *world) finish() {
 	for _, s := range []*side{w.a, w.b} {
 		for _, o := range s.ops {
 			switch {
+			case o.canceled && o.err != nil:
+				if fate(o.err) == worker.NotExecuted && (o.ran > 0 || o.over > 0) {
+					w.failf("%s: operation %d was given up as %v: handled %d times, %d bytes written", s.name, o.index, o.err, o.ran, o.over)
+				}
 			case o.err != nil:
 				w.failf("%s: operation %d: %v", s.name, o.index, o.err)
 			case o.kind == request.AM && o.ran != 1:
@@ -137,37 +147,42 @@ func (w *world) close() {
 	}
 }
 
-func runSeed(seed uint64) (*world, uint64) {
-	w := newWorld(seed, shapeOf(seed))
-	w.run()
-	return w, w.net.Hash()
+func TestSeeds(t *testing.T) {
+	eachSeed(t, 200, func(seed uint64) *world {
+		w := newWorld(seed, shapeOf(seed))
+		w.run()
+		return w
+	})
 }
 
-func TestSeeds(t *testing.T) {
-	n := 200
-	if testing.Short() {
-		n = 50
-	}
+// eachSeed runs seeds twice each: BRAID_SEEDS of them, or only BRAID_SEED.
+func eachSeed(t *testing.T, n int, run func(seed uint64) *world) {
 	first := uint64(1)
+	if testing.Short() {
+		n = min(n, 50)
+	}
 	if v := os.Getenv("BRAID_SEEDS"); v != "" {
-		n, _ = strconv.Atoi(v)
+		if _, err := fmt.Sscan(v, &n); err != nil {
+			t.Fatalf("BRAID_SEEDS=%q: %v", v, err)
+		}
 	}
 	if v := os.Getenv("BRAID_SEED"); v != "" {
-		first, _ = strconv.ParseUint(v, 10, 64)
+		if _, err := fmt.Sscan(v, &first); err != nil {
+			t.Fatalf("BRAID_SEED=%q: %v", v, err)
+		}
 		n = 1
 	}
-	for seed := first; seed < first+uint64(n); seed++ {
-		w, hash := runSeed(seed)
+	failed := 0
+	for seed := first; seed < first+uint64(n) && failed < 5; seed++ {
+		w := run(seed)
 		if len(w.fails) > 0 {
-			t.Errorf("seed %d (BRAID_SEED=%d go test ./test/sim -run TestSeeds):\n%s", seed, seed, w.report())
-			if t.Failed() && seed > first+50 {
-				return
-			}
+			failed++
+			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s\n%s", seed, t.Name(), w.report())
 			continue
 		}
-		if _, again := runSeed(seed); again != hash {
-			t.Errorf("seed %d: two runs differ", seed)
+		if again := run(seed); again.net.Hash() != w.net.Hash() {
+			failed++
+			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s: two runs differ", seed, t.Name())
 		}
 	}
-	fmt.Println("seeds", n)
 }

@@ -37,18 +37,20 @@ type side struct {
 
 // op is one operation that a side issued.
 type op struct {
-	index   int
-	kind    request.Kind
-	am      int // number among the messages
-	data    []byte
-	offset  uint64
-	r       *request.Request
-	ended   bool
-	err     error
-	flushed bool
-	ran     int    // at the target: times a message was handled
-	wrote   []int  // at the target: times each byte was written
-	over    uint64 // executed bytes
+	index    int
+	kind     request.Kind
+	am       int    // number among the messages
+	data     []byte // what it is to bring
+	buf      []byte // what was posted: the user's, and spoiled as soon as he has it back
+	offset   uint64
+	r        *request.Request
+	ended    bool
+	err      error
+	flushed  bool
+	canceled bool   // or abandoned
+	ran      int    // at the target: times a message was handled
+	wrote    []int  // at the target: times each byte was written
+	over     uint64 // executed bytes
 }
 
 type flush struct {
@@ -165,6 +167,7 @@ func (s *side) issue() bool {
 		size = min(max(size, 8), w.slot)
 	}
 	o.data = s.fill(size, o.index)
+	o.buf = append([]byte(nil), o.data...)
 	var err error
 	s.ops = append(s.ops, o) // before: a post may be executed while it is made, in some other transport
 	if o.kind == request.AM {
@@ -173,33 +176,62 @@ func (s *side) issue() bool {
 				o.am++
 			}
 		}
-		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.data)
+		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.buf)
 	} else {
 		o.wrote = make([]int, size)
 		o.offset = uint64(o.index % w.regions * w.slot)
-		o.r, err = s.ep.PostPut(o.data, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
+		o.r, err = s.ep.PostPut(o.buf, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
 	}
 	switch {
 	case errors.Is(err, worker.ErrBackPressure):
 		s.ops = s.ops[:o.index]
 		return false
 	case err != nil:
-		o.ended, o.err = true, err
+		o.end(err)
 	case o.r == nil:
-		o.ended = true
+		o.end(nil)
 	default:
 		s.open++
 	}
 	return true
 }
 
+// end is the user's end of an operation: he has his buffer back.
+func (o *op) end(err error) {
+	o.ended, o.err, o.r = true, err, nil
+	for i := range o.buf {
+		o.buf[i] = 0xDB
+	}
+}
+
+// giveUp cancels or abandons an operation that is open.
+func (s *side) giveUp() {
+	for _, o := range s.ops {
+		if o.r == nil || s.w.n(3) > 0 {
+			continue
+		}
+		if s.w.n(2) == 0 {
+			s.eng.Cancel(o.r)
+			o.canceled = true
+			return
+		}
+		err := s.eng.Abandon(o.r, errImpatient)
+		o.canceled = true
+		o.end(err)
+		s.open--
+		return
+	}
+}
+
+var errImpatient = errors.New("the caller did not want to wait")
+
 // poll sees the ends of operations and flushes.
 func (s *side) poll() {
 	for _, o := range s.ops {
 		if o.r != nil && o.r.Reported {
-			o.ended, o.err = true, o.r.Err
+			err := o.r.Err
 			s.eng.Release(o.r)
-			o.r = nil
+			o.end(err)
 			s.open--
 		}
 	}
@@ -236,7 +268,7 @@ func (s *side) flushed(upTo int) {
 		}
 		o.flushed = true
 		// A message is executed when it is queued for its handler: it may not have run yet. Writes are done.
-		if o.kind == request.Put && o.over != uint64(len(o.data)) {
+		if o.kind == request.Put && !(o.canceled && o.err != nil) && o.over != uint64(len(o.data)) {
 			s.w.failf("%s: flush ended, but put %d has %d of %d bytes", s.name, o.index, o.over, len(o.data))
 		}
 	}

@@ -36,8 +36,6 @@ type world struct {
 	turns int
 }
 
-type luck uint64
-
 func (w *world) rand() uint64 {
 	w.luck += 0x9e3779b97f4a7c15
 	z := w.luck
@@ -124,10 +122,13 @@ func (w *world) turn() bool {
 	if w.n(3) > 0 {
 		n += w.b.progress()
 	}
-	if n > 0 && w.n(4) > 0 {
+	if n > 0 {
+		if w.n(4) == 0 {
+			w.net.StepTo(w.net.Now() + time.Duration(w.n(100))*time.Microsecond)
+		}
 		return true
 	}
-	if n == 0 && w.a.progress()+w.b.progress() > 0 {
+	if w.a.progress()+w.b.progress() > 0 {
 		return true
 	}
 	for _, s := range []*side{w.a, w.b} {

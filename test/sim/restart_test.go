@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// restart: b's process dies in the middle, and another one listens where it listened. Nothing of the old
+// endpoint reaches it, each operation ends once, and a learns that its peer is another one.
+func (w *world) restart() {
+	if !w.connect() {
+		return
+	}
+	died := false
+	at := w.net.Now() + time.Duration(w.n(2000))*time.Microsecond
+	kind := w.kinds[w.n(len(w.kinds))]
+	w.net.Do(at, func() { died = true })
+	if !w.until(5*time.Second, func() bool { w.act(); return died }) {
+		w.failf("traffic hung before the death")
+		return
+	}
+	old := w.b
+	w.net.At(w.net.Now()) // whatever the old one would have done at this moment, it doesn't
+	old.host.Kill(kind)
+	old.eng = nil
+	w.b = w.newcomer(old)
+	failed := func() bool { return w.a.ep.State() == worker.StateFailed && w.a.open == 0 && len(w.a.flushes) == 0 }
+	if !w.until(60*time.Second, func() bool {
+		if w.a.ep.State() != worker.StateFailed {
+			w.actOf(w.a)
+		}
+		return failed()
+	}) {
+		w.failf("a did not learn of the restart: %d open, %d flushes", w.a.open, len(w.a.flushes))
+		return
+	}
+	if err := w.a.ep.Err(); !errors.Is(err, worker.ErrPeerRestarted) {
+		w.failf("a's endpoint failed with %v", err)
+	}
+	for _, o := range w.a.ops {
+		if !o.ended {
+			w.failf("a: operation %d never ended", o.index)
+		}
+	}
+	if _, err := w.a.ep.PostClose(); err == nil {
+		w.failf("closing a failed endpoint says nothing of what no flush has covered")
+	}
+	w.a.eng.Close()
+	w.b.eng.Close()
+	if o := w.net.Open(); o != (sim.Counters{}) {
+		w.failf("left over: %+v", o)
+	}
+}
+
+// newcomer is another process on the host of an old one. It takes no messages: there are none for it.
+func (w *world) newcomer(old *side) *side {
+	s := &side{w: w, name: "new", host: old.host, rails: old.rails, peer: &side{w: w, name: "nobody"}}
+	s.start()
+	ln, err := s.eng.Listen(s.rails[0] + ":7")
+	if err != nil {
+		panic(err)
+	}
+	s.ln = ln
+	return s
+}
+
+func TestRestartSeeds(t *testing.T) {
+	eachSeed(t, 100, func(seed uint64) *world {
+		s := shapeOf(seed)
+		s.ops, s.faults = 2000, 0
+		w := newWorld(seed, s)
+		w.restart()
+		return w
+	})
+}
