@@ -256,6 +256,32 @@ func TestHalfOpen(t *testing.T) {
 	}
 }
 
+// A silent break while the dial's answer is on its way: one side is up, the other never hears of it.
+func TestBreakWhileDialing(t *testing.T) {
+	half := 0
+	for seed := range uint64(30) {
+		x := newBed(t, seed, sim.Config{DialTimeout: 20 * ms, Link: sim.Link{Latency: 100 * time.Microsecond}})
+		x.dial().run(time.Duration(seed*7) * time.Microsecond)
+		if x.dialer.connected > 0 {
+			t.Fatalf("seed %d: connected too early for this test", seed)
+		}
+		x.n.Break(x.dialer.ep, sim.Silence, sim.Both)
+		x.run(5 * ms)
+		if x.dialer.connected > 0 || len(x.dialer.errs) > 0 {
+			t.Fatalf("seed %d: connected %d, errors %v", seed, x.dialer.connected, x.dialer.errs)
+		}
+		if x.peer.ep != nil {
+			half++
+		}
+		if x.run(20 * ms); len(x.dialer.errs) != 1 {
+			t.Fatalf("seed %d: after the time-out: %v", seed, x.dialer.errs)
+		}
+	}
+	if half == 0 || half == 30 {
+		t.Errorf("%d of 30 were half open: want some", half)
+	}
+}
+
 func TestKill(t *testing.T) {
 	x := newBed(t, 4, sim.Config{}).dial().run(ms)
 	for range 5 {
@@ -299,8 +325,15 @@ func TestTime(t *testing.T) {
 	n.Do(ms, func() { order = append(order, 1) })
 	n.Do(ms, func() { order = append(order, 2); n.Do(0, func() { order = append(order, -1) }) })
 	n.At(2 * ms)
+	var tied []int
+	for i := range 50 {
+		n.Do(ms, func() { tied = append(tied, i) })
+	}
 	if !n.Step() || n.Now() != ms || !slices.Equal(order, []int{1, 2, -1}) {
 		t.Errorf("first step: now %v, ran %v", n.Now(), order)
+	}
+	if !slices.IsSorted(tied) || len(tied) != 50 {
+		t.Errorf("what is due at one time runs in the order in which it was asked for: %v", tied)
 	}
 	if n.StepTo(1500 * time.Microsecond); n.Now() != 1500*time.Microsecond {
 		t.Errorf("StepTo stops where it is told: %v", n.Now())

@@ -211,14 +211,14 @@ func (ep *endpoint) hand(it *item) {
 	ep.ackBytes += uint64(it.size)
 	ep.sink.Frame(in)
 	if ep.life == up {
-		ep.oweLater(it.ackNow)
+		ep.oweLater()
 	}
 }
 
 // oweLater decides when what was accepted is acknowledged.
-func (ep *endpoint) oweLater(atOnce bool) {
+func (ep *endpoint) oweLater() {
 	n := ep.net
-	if atOnce || ep.accepted-ep.ackSent >= ackFrames || ep.ackBytes >= uint64(ep.window)/4 {
+	if ep.accepted-ep.ackSent >= ackFrames || ep.ackBytes >= uint64(ep.window)/4 {
 		ep.owe(n.now)
 	} else if ep.ackDue == 0 {
 		ep.owe(n.now + 1 + n.luck.upTo(n.cfg.AckDelay-1))

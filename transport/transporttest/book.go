@@ -58,6 +58,13 @@ func (b *book) Executed(tag uint64, err error) {
 	if err == nil && tag != b.executed {
 		b.s.w.Errorf("%s.Executed(%d): out of order, %d is next", b.s.name, tag, b.executed)
 	}
+	switch {
+	case b.s.loose || b.s.w.closing:
+	case err != nil && len(b.s.errs) == 0:
+		b.s.w.Errorf("%s.Executed(%d, %v): OnError comes before the completions of a failure", b.s.name, tag, err)
+	case b.s.quiesced || len(b.s.errs) > 0 && b.s.decision == transport.Hold:
+		b.s.w.Errorf("%s.Executed(%d, %v): held frames wait for the purge", b.s.name, tag, err)
+	}
 	f.err = err
 	b.executed++
 	if b.onExecuted != nil {

@@ -83,6 +83,9 @@ func cancelIt(w *world, s *side, state string) {
 			w.Errorf("%s: frame %d ended with %v, want the error handed to Cancel", state, tag, e.err)
 		}
 	}
+	if st := s.control(nil); st != transport.Failed {
+		w.Errorf("%s: Post after Cancel says %v, want failed", state, st)
+	}
 	after := s.book.executed
 	s.cancel(errors.New("again"))
 	if s.book.executed != after {
@@ -91,7 +94,7 @@ func cancelIt(w *world, s *side, state string) {
 }
 
 func closeIt(w *world, s *side, state string) {
-	s.w.inside = true
+	s.w.inside, s.loose = true, true
 	s.ep.Close()
 	s.w.inside = false
 	s.book.allEnded()

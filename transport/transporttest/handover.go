@@ -14,6 +14,7 @@ var handoverCases = []testCase{
 	{"quiesce: frames that arrived but were not taken", testQuiesceUnread},
 	{"quiesce: both sides", testQuiesceBoth},
 	{"quiesce: control still passes", testQuiesceControl},
+	{"hold without quiesce", testHold},
 	{"cut by reset", func(w *world) { testCut(w, Reset) }},
 	{"cut by silence", func(w *world) { testCut(w, Silence) }},
 	{"cut in the middle of a placed frame", testCutPlaced},
@@ -169,6 +170,30 @@ func testQuiesceControl(w *world) {
 		w.Errorf("control frame came %d times", len(server.controls))
 	}
 	w.handOver(client, server)
+}
+
+// testHold purges an endpoint that OnError holds, without Quiesce: nothing moves until then.
+func testHold(w *world) {
+	client, server := w.connect(setup{})
+	server.onFrame = func(*transport.Incoming) {
+		if server.got == 3 {
+			server.quiesce()
+		}
+	}
+	for i := range 10 {
+		client.send(shape{size: 200 * i, zero: i%2 == 0})
+	}
+	w.until("the client's notice", func() bool { return len(client.errs) > 0 })
+	w.settle(ackDelay)
+	if st := client.control(nil); st != transport.Failed {
+		w.Errorf("Post on a held endpoint says %v, want failed", st)
+	}
+	acked := client.ep.Counts().Acked
+	r, err := client.purge(3, nil)
+	if want := int(3 - acked); err != nil || r.Delivered != want || r.Handed != int(client.book.posted)-3 {
+		w.Errorf("purge of a held endpoint = %+v, %v", r, err)
+	}
+	client.book.allEnded()
 }
 
 func (w *world) needCut() {

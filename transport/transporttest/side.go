@@ -161,11 +161,10 @@ func (s *side) quiesce() {
 // close is Endpoint.Close; afterwards every callback is an error.
 func (s *side) close() {
 	was := s.w.inside
-	s.w.inside = true
+	s.w.inside, s.loose = true, true
 	s.ep.Close()
 	s.w.inside = was
 	s.dead = true
-	s.loose = true
 }
 
 // cancel is Endpoint.Cancel.

@@ -12,9 +12,10 @@ import (
 type world struct {
 	testing.TB
 	*Pair
-	sides  []*side // every endpoint of this case
-	inside bool    // within Progress, Purge, Cancel or Close: callbacks are legal
-	moved  bool    // a callback came since the turn began
+	sides   []*side // every endpoint of this case
+	inside  bool    // within Progress, Purge, Cancel or Close: callbacks are legal
+	moved   bool    // a callback came since the turn began
+	closing bool    // the case is over
 }
 
 func newWorld(t testing.TB, p *Pair) *world {
@@ -29,7 +30,7 @@ func newWorld(t testing.TB, p *Pair) *world {
 
 // shut closes what is left and checks that nothing is called back after.
 func (w *world) shut() {
-	w.inside = true
+	w.inside, w.closing = true, true
 	for _, i := range []transport.Iface{w.Client, w.Server} {
 		if err := i.Close(); err != nil {
 			w.Errorf("Iface.Close: %v", err)
