@@ -131,7 +131,7 @@ func (ep *endpoint) Quiesce() {
 
 // hangUp ends our direction, so that the peer notices.
 func (ep *endpoint) hangUp() {
-	if ep.controlFlushed > 0 && ep.net.luck.oneIn(2) {
+	if ep.controlFlushed > 0 && ep.net.maybe(2) {
 		ep.sendControl(ep.controlFlushed)
 	}
 	ep.dropControl()
@@ -148,9 +148,12 @@ func (ep *endpoint) fails(err error, within time.Duration) {
 		return
 	}
 	ep.failErr = err
-	ep.failAt = ep.net.now + 1
-	if !ep.net.cfg.Calm {
-		ep.failAt += ep.net.luck.upTo(within)
+	ep.failAt = ep.net.now + 1 + ep.net.luck.upTo(within)
+	if ep.net.cfg.Calm { // right behind what is in flight
+		ep.failAt = ep.net.now + ep.net.cfg.Link.Latency
+		if ep.peer != nil {
+			ep.failAt = max(ep.failAt, ep.peer.out.last)
+		}
 	}
 	ep.net.wakeAt(ep.failAt, ep)
 }

@@ -6,10 +6,11 @@ import "time"
 type eventKind uint8
 
 const (
-	wake  eventKind = iota // nothing: time stands here, so that ep's Progress can see something
-	pump                   // ep's device takes more of what was flushed
-	knock                  // ep's dial reaches the other host
-	call                   // fn
+	wake   eventKind = iota // nothing: time stands here, so that ep's Progress can see something
+	pump                    // ep's device takes more of what was flushed
+	knock                   // ep's dial reaches the other host
+	expire                  // ep's dial has waited long enough
+	call                    // fn
 )
 
 // event is one point in time at which something happens by itself.
@@ -22,7 +23,9 @@ type event struct {
 }
 
 // stale says that nobody is left who would notice: it doesn't move time.
-func (e *event) stale() bool { return e.ep != nil && e.ep.life == closed }
+func (e *event) stale() bool {
+	return e.ep != nil && (e.ep.life == closed || e.kind == expire && e.ep.life != dialing)
+}
 
 func (e *event) before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
 

@@ -119,5 +119,8 @@ func (n *Net) split(addr string) (*rail, string, error) {
 	return n.rails[host], port, nil
 }
 
+// maybe is true once in k times, and always in a calm network.
+func (n *Net) maybe(k int) bool { return n.cfg.Calm || n.luck.oneIn(k) }
+
 // delay is the time that one message takes from a to b.
 func (n *Net) delay(l *Link) time.Duration { return l.Latency + n.luck.upTo(l.Jitter) }

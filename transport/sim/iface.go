@@ -107,7 +107,7 @@ func (i *Iface) Dial(local, remote string, o transport.Options, s transport.Sink
 		there = n.link(r, far)
 	}
 	ep.failErr, ep.failAt = errTimeout, n.now+n.cfg.DialTimeout
-	n.wakeAt(ep.failAt, ep)
+	n.schedule(event{at: ep.failAt, kind: expire, ep: ep})
 	n.schedule(event{at: n.now + n.delay(there), kind: knock, ep: ep})
 	return ep, nil
 }
@@ -130,7 +130,7 @@ func (i *Iface) Progress() int {
 		if total > 1 && !i.net.cfg.Calm {
 			first = i.net.luck.below(total)
 		}
-		for k := range total { // those that callbacks add have their turn next time
+		for k := 0; k < total && !i.closed; k++ { // those that callbacks add have their turn next time
 			if ep := i.endpoints[(first+k)%total]; ep.life != closed {
 				count += ep.progress()
 				count += ep.acknowledge()

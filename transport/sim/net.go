@@ -160,7 +160,7 @@ func (n *Net) wakeAt(t time.Duration, ep *endpoint) {
 
 func (n *Net) run(e *event) {
 	switch e.kind {
-	case wake:
+	case wake, expire:
 	case pump:
 		e.ep.pumpAt = 0
 		e.ep.pump()

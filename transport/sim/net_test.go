@@ -349,6 +349,47 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// An idle network has no next event: the time-out of a dial that was answered is none.
+func TestIdle(t *testing.T) {
+	x := newBed(t, 1, sim.Config{}).dial().run(ms)
+	x.dialer.post([]byte("x"), false)
+	x.run(5 * ms)
+	if now := x.n.Now(); x.n.Step() {
+		t.Errorf("idle since %v, but time went on to %v", now, x.n.Now())
+	}
+}
+
+// closer closes its whole interface from inside Frame.
+type closer struct {
+	probe
+	iface transport.Iface
+}
+
+func (c *closer) Frame(*transport.Incoming) { c.data++; c.iface.Close() }
+func (c *closer) Accepted(ep transport.Endpoint) (transport.Sink, transport.Options) {
+	ep.Admit(4096, true)
+	return c, transport.Options{}
+}
+
+func TestIfaceCloseInsideFrame(t *testing.T) {
+	x := newBed(t, 1, sim.Config{})
+	c := &closer{iface: x.b}
+	if _, err := x.b.Listen("b0:7001", c); err != nil {
+		t.Fatal(err)
+	}
+	x.dial()
+	other := new(probe)
+	other.ep, _ = x.a.Dial("", "b0:7001", transport.Options{}, other)
+	x.run(ms)
+	for range 5 {
+		other.say()
+	}
+	x.run(5 * ms)
+	if c.data != 1 || len(other.errs) != 1 || len(x.dialer.errs) != 1 {
+		t.Errorf("frames %d, errors %v and %v", c.data, other.errs, x.dialer.errs)
+	}
+}
+
 func TestBandwidth(t *testing.T) {
 	x := newBed(t, 1, sim.Config{Calm: true, Link: sim.Link{BytesPerSecond: 1e6}}).dial().run(ms)
 	start := x.n.Now()

@@ -95,7 +95,7 @@ func (n *Net) breakOff(ep *endpoint, silent bool) {
 	}
 	p.broken = true
 	k := n.luck.below(p.len() + 1)
-	if n.luck.oneIn(2) {
+	if n.maybe(2) {
 		k = p.len()
 	}
 	if torn := k < p.len(); torn {
@@ -129,7 +129,7 @@ func (n *Net) send(ep *endpoint, it item) {
 		it.first = (it.first + grid - 1) / grid * grid
 	}
 	it.last = it.first
-	if it.payload() >= n.cfg.PlaceFrom && it.kind == itemData {
+	if it.payload() >= n.cfg.PlaceFrom && it.kind == itemData && !n.cfg.Calm {
 		it.last += n.luck.upTo(20 * time.Microsecond)
 	}
 	if it.first != p.last {

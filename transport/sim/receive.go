@@ -221,7 +221,11 @@ func (ep *endpoint) oweLater() {
 	if ep.accepted-ep.ackSent >= ackFrames || ep.ackBytes >= uint64(ep.window)/4 {
 		ep.owe(n.now)
 	} else if ep.ackDue == 0 {
-		ep.owe(n.now + 1 + n.luck.upTo(n.cfg.AckDelay-1))
+		wait := n.cfg.AckDelay
+		if !n.cfg.Calm {
+			wait = 1 + n.luck.upTo(wait-1)
+		}
+		ep.owe(n.now + wait)
 	}
 }
 

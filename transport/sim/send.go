@@ -58,7 +58,7 @@ func (ep *endpoint) stingy() bool {
 // keep puts a data frame into the books.
 func (ep *endpoint) keep(f *transport.Frame) transport.Status {
 	pl := len(f.Payload)
-	zero := f.ZeroCopy && pl > 0 && (pl >= ep.net.cfg.ZeroCopy || ep.net.luck.oneIn(2))
+	zero := f.ZeroCopy && pl > 0 && (pl >= ep.net.cfg.ZeroCopy || !ep.net.cfg.Calm && ep.net.luck.oneIn(2))
 	index := ep.led.Posted()
 	e := ep.led.Push(f)
 	size := len(f.Head)
@@ -178,7 +178,7 @@ func (ep *endpoint) sendData() {
 
 // tellPosition is the acknowledgement that rides on a frame: often the newest, sometimes an old one.
 func (ep *endpoint) tellPosition() uint64 {
-	if ep.life == up && (ep.net.cfg.Calm || ep.net.luck.oneIn(2)) {
+	if ep.life == up && ep.net.maybe(2) {
 		ep.ackSent, ep.ackDue, ep.ackBytes = ep.accepted, 0, 0
 	}
 	return ep.ackSent

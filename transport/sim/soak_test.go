@@ -343,15 +343,24 @@ func (n *nasty) add(o nasty) {
 	n.lateAcks += o.lateAcks
 }
 
+// number reads a number from the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	v := os.Getenv(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		t.Fatalf("%s=%q: %v", name, v, err)
+	}
+	return n
+}
+
 // TestSoak runs seeds twice each: exactly once over every mix of faults, the same end both times.
-// BRAID_SEED=n runs that one alone.
+// BRAID_SEED=n runs that one alone, BRAID_SEEDS=n the first n.
 func TestSoak(t *testing.T) {
-	from, to := uint64(0), uint64(150)
-	if v := os.Getenv("BRAID_SEED"); v != "" {
-		n, err := strconv.ParseUint(v, 10, 64)
-		if err != nil {
-			t.Fatalf("BRAID_SEED=%q: %v", v, err)
-		}
+	from, to := uint64(0), number(t, "BRAID_SEEDS", 150)
+	if n := number(t, "BRAID_SEED", to); n != to {
 		from, to = n, n+1
 	}
 	var all nasty
