@@ -189,7 +189,9 @@ func (w *Worker) report(r *request.Request, err error) {
 	if r.Reported {
 		return
 	}
-	r.Header, r.Payload = nil, nil
+	if !r.Copied { // else the engine goes on with what is its own
+		r.Header, r.Payload = nil, nil
+	}
 	if r.OnSent != nil {
 		w.calls = append(w.calls, Call{Done: r.OnSent, Err: err})
 		r.OnSent = nil
