@@ -1,0 +1,3 @@
+package multiproc
+func putUntilTold(*self, job) {}
+func dialMany(*self, job) {}
