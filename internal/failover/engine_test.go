@@ -136,10 +136,16 @@ func (r *runner) open(s int) uint8 {
 func (r *runner) broke(s int, i uint8, what What) {
 	id := r.ids[i]
 	r.tracef("%s: %s %s", wire.Side(s), id, what)
-	if r.m[s].Live(id) {
-		r.quiesce(s, i)
+	r.step(s, Event{What: what, ID: id, Position: r.own(s, i)})
+}
+
+// own quiesces instance i if it is live, and returns the position; else the machine knows it, and gets nonsense.
+func (r *runner) own(s int, i uint8) uint64 {
+	if !r.m[s].Live(r.ids[i]) {
+		return 77
 	}
-	r.step(s, Event{What: what, ID: id, Position: uint64(r.tep[s][i].accepted)})
+	r.quiesce(s, i)
+	return uint64(r.tep[s][i].accepted)
 }
 
 func (r *runner) post(s int, i uint8) {
@@ -173,11 +179,8 @@ func (r *runner) deliver(s int, i uint8) {
 	case fGone:
 		r.step(s, Event{What: GoneArrived, ID: r.ids[f.id], On: on})
 	case fLost:
-		id := r.ids[f.id]
-		if r.m[s].Live(id) {
-			r.quiesce(s, f.id)
-		}
-		r.step(s, Event{What: LostArrived, ID: id, On: on, Position: uint64(f.pos), Have: f.have, Own: uint64(r.tep[s][f.id].accepted)})
+		own := r.own(s, f.id)
+		r.step(s, Event{What: LostArrived, ID: r.ids[f.id], On: on, Position: uint64(f.pos), Have: f.have, Own: own})
 	case fData, fDataAck:
 		r.data(s, i, f)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openbraid/braid/internal/wire"
 )
 
 type moveKind uint8
@@ -114,7 +116,7 @@ func (r *runner) apply(mv move) {
 		r.opens[s]--
 		r.open(s)
 	case mvLose:
-		r.tracef("in flight to %d on %s: lost", s, r.ids[i])
+		r.tracef("in flight to the %s on %s: lost", wire.Side(s), r.ids[i])
 		r.pipe[1-s][i].lose()
 	case mvCut:
 		r.cuts--
@@ -122,7 +124,7 @@ func (r *runner) apply(mv move) {
 		r.pipe[0][i].broken, r.pipe[1][i].broken = true, true
 	case mvOneWay:
 		r.oneWay--
-		r.tracef("%s breaks from %d on", r.ids[i], s)
+		r.tracef("%s breaks from the %s on", r.ids[i], wire.Side(s))
 		r.pipe[s][i].broken = true
 	case mvDoubt:
 		r.doubts--

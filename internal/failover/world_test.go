@@ -112,6 +112,9 @@ func (w *world) index(id wire.Instance) uint8 {
 			return i
 		}
 	}
+	if int(w.n) == maxInst {
+		panic("the world has no room for " + id.String())
+	}
 	w.ids[w.n] = id
 	w.n++
 	return w.n - 1
