@@ -359,7 +359,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 // TestSoak runs seeds twice each: exactly once over every mix of faults, the same end both times.
 // BRAID_SEED=n runs that one alone, BRAID_SEEDS=n the first n.
 func TestSoak(t *testing.T) {
-	from, to := uint64(0), number(t, "BRAID_SEEDS", 150)
+	from, to := uint64(0), number(t, "BRAID_SEEDS", 100)
 	if n := number(t, "BRAID_SEED", to); n != to {
 		from, to = n, n+1
 	}
