@@ -80,8 +80,16 @@ func (e *OpError) Temporary() bool { return errors.Is(e.Err, ErrLimit) }
 
 // public turns the engine's errors into this package's.
 func public(err error) error {
+	if err == nil {
+		return nil
+	}
+	return translated(err)
+}
+
+// translated is apart so that success costs no allocation.
+func translated(err error) error {
 	var e *worker.Error
-	if err == nil || !errors.As(err, &e) {
+	if !errors.As(err, &e) {
 		return err
 	}
 	return &OpError{Op: e.Op, Peer: e.Peer, Lane: e.Lane, Fate: Fate(e.Fate), Err: e.Err}

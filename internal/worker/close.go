@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -197,6 +198,7 @@ func (ep *Endpoint) ruin(err error) {
 		}
 	}
 	ep.up, ep.opening, ep.lost = nil, nil, nil
+	ep.hand.Step(failover.Event{What: failover.Ended})
 	ep.ordered.lane, ep.lastPut = nil, nil
 	ep.endQueue(&ep.pendOrdered, err)
 	ep.endQueue(&ep.pendAny, err)

@@ -52,7 +52,7 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	ep.w.event(Event{Kind: LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
 	if ep.terms.Mode != wire.ModeFailover {
-		ep.fail(&Error{Op: "lane", Peer: ep.addr, Lane: l.name(), Fate: Unknown, Err: fmt.Errorf("%w: %w", ErrLaneFailed, err)})
+		ep.fail(fmt.Errorf("%w: lane %s: %w", ErrLaneFailed, l.name(), err))
 	}
 	return l.Tep.Position(), true
 }

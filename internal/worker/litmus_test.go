@@ -1,0 +1,267 @@
+package worker_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// stage is two workers over a calm network, told what to do line by line. What arrives is logged.
+type stage struct {
+	net  *sim.Net
+	a, b *actor
+	log  strings.Builder
+}
+
+type actor struct {
+	*stage
+	name  string
+	host  *sim.Host
+	eng   *worker.Worker
+	mem   *memory.Table
+	key   wire.RKey
+	ep    *worker.Endpoint
+	sent  int
+	named map[string]*request.Request
+}
+
+func (s *stage) logf(format string, args ...any) { fmt.Fprintf(&s.log, format+"\n", args...) }
+
+func newStage(t *testing.T, lanes int, mode wire.Mode) *stage {
+	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true})}
+	s.a, s.b = s.actor("a", lanes), s.actor("b", lanes)
+	ln, err := s.b.eng.Listen("b0:7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: mode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; !r.Reported && i < 1000; i++ {
+		s.turn()
+	}
+	s.a.eng.Release(r)
+	s.a.ep = ep
+	if s.b.ep, _, _ = ln.Accept(); s.b.ep == nil || len(ep.Lanes()) != lanes {
+		t.Fatalf("no endpoint of %d lanes:\n%s", lanes, s.log.String())
+	}
+	s.log.Reset()
+	return s
+}
+
+func (s *stage) actor(name string, lanes int) *actor {
+	var rails []string
+	for i := range lanes {
+		rails = append(rails, fmt.Sprintf("%s%d", name, i))
+	}
+	a := &actor{stage: s, name: name, host: s.net.Host(name, rails...), named: map[string]*request.Request{}}
+	env := a.host.Env()
+	a.mem = memory.NewTable(env.Rand)
+	region := a.mem.Add(make([]byte, 1<<20))
+	region.Watch = func(offset uint64, src []byte) { s.logf("%s: written %d bytes at %d", name, len(src), offset) }
+	var err error
+	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{tap{a.host, func(l string) { s.logf("%s", l) }}},
+		Env: env, Memory: a.mem, Incarnation: uint64(name[0]), Rails: rails,
+		Config: worker.Config{Times: worker.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
+	if err != nil {
+		panic(err)
+	}
+	a.key = region.Key(wire.Write, uint64(name[0]))
+	a.eng.OnEvent = func(e *worker.Event) {
+		s.logf("%s: event %v %s", name, e.Kind, strings.TrimSuffix(e.Instance.String(), "d0"))
+	}
+	a.eng.Handle(1, func(m *worker.Message) {
+		s.logf("%s: handled message %d", name, binary.LittleEndian.Uint32(m.Header))
+	})
+	return a
+}
+
+func (a *actor) turn() int {
+	n := a.eng.Turn()
+	calls := a.eng.Calls(nil)
+	for i := range calls {
+		a.eng.Run(&calls[i])
+	}
+	a.eng.Finish(calls)
+	a.eng.Flush()
+	for _, name := range slices.Sorted(maps.Keys(a.named)) {
+		if r := a.named[name]; r.Reported {
+			a.logf("%s: %s ended: %v", a.name, name, r.Err)
+			a.eng.Release(r)
+			delete(a.named, name)
+		}
+	}
+	return n + len(calls)
+}
+
+// turn lets both make progress, or time pass.
+func (s *stage) turn() {
+	if s.a.turn()+s.b.turn() > 0 {
+		return
+	}
+	for _, a := range []*actor{s.a, s.b} {
+		if d := a.eng.Deadline(); d > s.net.Now() {
+			s.net.At(d)
+		}
+	}
+	s.net.Step()
+}
+
+func (s *stage) who(name string) *actor {
+	if name == "a" {
+		return s.a
+	}
+	return s.b
+}
+
+func instance(name string) (i wire.Instance) {
+	if name[0] == 'a' {
+		i.Opener = wire.Acceptor
+	}
+	fmt.Sscan(name[1:], &i.N)
+	return i
+}
+
+// keep remembers a request by a name, or logs that it ended at once.
+func (a *actor) keep(name string, r *request.Request, err error) {
+	switch {
+	case err != nil:
+		a.logf("%s: %s: %v", a.name, name, err)
+	case r != nil:
+		a.named[name] = r
+	}
+}
+
+func TestLitmus(t *testing.T) {
+	datadriven.Walk(t, "testdata/litmus", func(t *testing.T, path string) {
+		var s *stage
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "pair" {
+				lanes, mode := 2, "failover"
+				d.MaybeScanArgs(t, "lanes", &lanes)
+				d.MaybeScanArgs(t, "mode", &mode)
+				s = newStage(t, lanes, map[string]wire.Mode{"failover": wire.ModeFailover, "peer": wire.ModePeer, "none": wire.ModeNone}[mode])
+				return ""
+			}
+			s.log.Reset()
+			for _, line := range append([]string{d.Cmd + " " + args(d)}, strings.Split(d.Input, "\n")...) {
+				if f := strings.Fields(line); len(f) > 0 {
+					s.do(t, f)
+				}
+			}
+			return s.log.String()
+		})
+	})
+}
+
+func args(d *datadriven.TestData) string {
+	var out []string
+	for _, a := range d.CmdArgs {
+		out = append(out, a.String())
+	}
+	return strings.Join(out, " ")
+}
+
+// do carries out one line: a verb, whose, and what.
+func (s *stage) do(t *testing.T, f []string) {
+	arg := func(i int) string {
+		if i < len(f) {
+			return f[i]
+		}
+		return ""
+	}
+	a := s.who(arg(1))
+	switch f[0] {
+	case "am": // am a [NAME]: a message
+		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), []byte("hello"))
+		a.sent++
+		a.keep(arg(2), r, err)
+	case "put": // put a OFFSET [NAME]: eight bytes; putz: 2000 bytes, zero-copy
+		s.put(a, arg(2), arg(3), 8)
+	case "putz":
+		s.put(a, arg(2), arg(3), 2000)
+	case "flush": // flush a NAME
+		r, err := a.ep.PostFlush()
+		a.keep(arg(2), r, err)
+		if r == nil && err == nil {
+			s.logf("%s: %s ended at once", a.name, arg(2))
+		}
+	case "close":
+		r, err := a.ep.PostClose()
+		a.keep(arg(2), r, err)
+	case "cancel": // cancel a NAME
+		a.eng.Cancel(a.named[arg(2)])
+	case "send": // send a: what was posted goes out
+		a.eng.Flush()
+	case "turn": // turn a
+		a.turn()
+	case "time": // time 10us
+		d, err := time.ParseDuration(arg(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := s.net.Now() + d; s.net.StepTo(end); {
+		}
+	case "break": // break d1 reset|silence both|out|in, as seen from a
+		kind, dir := sim.Reset, map[string]sim.Dir{"": sim.Both, "both": sim.Both, "out": sim.Out, "in": sim.In}[arg(3)]
+		if arg(2) == "silence" {
+			kind = sim.Silence
+		}
+		s.net.Break(s.a.ep.Connection(instance(arg(1))).(transport.Endpoint), kind, dir)
+	case "cut": // cut a0 reset: a whole rail, until healed
+		kind := sim.Reset
+		if arg(2) == "silence" {
+			kind = sim.Silence
+		}
+		s.net.CutRail(arg(1), kind, sim.Both)
+	case "heal":
+		s.net.Heal(arg(1))
+	case "suspect": // suspect a d1
+		a.ep.Suspect(instance(arg(2)))
+	case "settle": // until nothing is left to do for a while
+		for end := s.net.Now() + 300*time.Millisecond; s.net.Now() < end; {
+			s.turn()
+		}
+	case "lanes":
+		s.lanes()
+	default:
+		t.Fatalf("unknown verb %q", f[0])
+	}
+}
+
+func (s *stage) put(a *actor, offset, name string, size int) {
+	other := s.a
+	if a == s.a {
+		other = s.b
+	}
+	var at uint64
+	fmt.Sscan(offset, &at)
+	r, err := a.ep.PostPut(make([]byte, size), other.key, at)
+	a.keep(name, r, err)
+}
+
+func (s *stage) lanes() {
+	for _, a := range []*actor{s.a, s.b} {
+		s.logf("%s: %v, %d requests", a.name, a.ep.State(), a.eng.Live())
+		for _, l := range a.ep.Lanes() {
+			s.logf("   %v %v", l.Instance, l.State)
+		}
+		if d := a.ep.Dump(); d != "" {
+			s.logf("   %s", strings.ReplaceAll(strings.TrimSpace(d), "\n", "\n   "))
+		}
+	}
+}
