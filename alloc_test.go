@@ -1,0 +1,55 @@
+package braid_test
+
+import (
+	"testing"
+
+	"github.com/openbraid/braid"
+)
+
+// TestNoAllocations: in steady state no operation allocates, on either side, in either error mode.
+func TestNoAllocations(t *testing.T) {
+	for _, mode := range []braid.ErrorMode{braid.Failover, braid.None} {
+		t.Run(mode.String(), func(t *testing.T) {
+			o := connectOwned(t, mode)
+			got := 0
+			o.bw.HandleAM(1, func(*braid.Message) { got++ })
+			key := o.mem.Key(braid.Write)
+			for _, c := range []struct {
+				name string
+				size int
+				post func(b []byte) braid.Request
+			}{
+				{"message of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostAM(1, nil, b) }},
+				{"message of 4 KiB", 4 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
+				{"put of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostPut(b, key, 8) }},
+				{"put of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
+				{"put of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
+				{"flush", 0, func(b []byte) braid.Request { o.a.PostPut(b, key, 0); return o.a.PostFlush() }},
+			} {
+				b := make([]byte, c.size)
+				one := func() {
+					for range 8 {
+						r := c.post(b)
+						for done, err := r.Test(); !done; done, err = r.Test() {
+							if err != nil {
+								t.Fatal(err)
+							}
+							o.turn()
+						}
+						r.Release()
+						o.turn()
+					}
+				}
+				for range 200 {
+					one() // pools and rings reach their sizes
+				}
+				if n := testing.AllocsPerRun(200, one); n >= 1 {
+					t.Errorf("%s: %.1f allocations in 8 operations", c.name, n)
+				}
+			}
+			if got == 0 {
+				t.Error("no message arrived")
+			}
+		})
+	}
+}
