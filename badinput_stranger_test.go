@@ -1,0 +1,228 @@
+package braid_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+func noise(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// TestStrangers: whoever dials a listener and says anything but a proper hello is dropped, and the endpoint that the same
+// worker serves meanwhile doesn't notice.
+func TestStrangers(t *testing.T) {
+	tidy(t)
+	log := counting("connection dropped")
+	p, k := busy(t, log)
+	preface, data := rawPreface(), raw(wire.IDPut, 0, make([]byte, wire.PutSize), []byte("payload"))
+	broken := rawHello(hello())
+	broken[len(broken)-9] ^= 0xff // inside of the last field
+	for _, c := range []struct {
+		name string
+		say  []byte
+		stay bool // does not end its side: only the listener's patience ends it
+	}{
+		{"nothing", nil, false},
+		{"nothing, and stays", nil, true},
+		{"one byte", []byte{7}, false},
+		{"half a header, and stays", preface[:9], true},
+		{"half a preface", preface[:40], false},
+		{"half a preface, and stays", preface[:40], true},
+		{"zeros", make([]byte, 4096), false},
+		{"all ones", bytes.Repeat([]byte{0xff}, 4096), false},
+		{"noise", noise(1, 4096), false},
+		{"noise of 1 MiB", noise(2, 1<<20), false},
+		{"oversized first frame", raw(wire.IDPreface, control, make([]byte, 2000), nil), true},
+		{"HTTP", []byte("GET / HTTP/1.1\r\nHost: braid\r\n\r\n"), true},
+		{"TLS", append([]byte{0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3}, noise(3, 500)...), true},
+		{"SSH", []byte("SSH-2.0-OpenSSH_9.6\r\n"), true},
+		{"data first", data, true},
+		{"data after the preface", append(rawPreface(), data...), true},
+		{"preface with noise for magic", raw(wire.IDPreface, control, noise(4, wire.PrefaceSize), nil), true},
+		{"two prefaces", append(rawPreface(), preface...), true},
+		{"hello without preface", rawHello(hello()), true},
+		{"preface and noise", append(rawPreface(), noise(5, 900)...), true},
+		{"preface and a hello of noise", append(rawPreface(), raw(wire.IDHello, control, noise(6, 300), nil)...), true},
+		{"preface and a broken hello", append(rawPreface(), broken...), true},
+		{"preface and an unknown frame", append(rawPreface(), raw(31, control, []byte("?"), nil)...), true},
+		{"preface and an acknowledgement of nothing", append(rawPreface(), ackOf(99)...), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dropped := log.count.Load()
+			var strangers [3]net.Conn
+			for i := range strangers {
+				strangers[i] = stranger(t, p.ln.Addr(), c.say)
+				if !c.stay {
+					strangers[i].(*net.TCPConn).CloseWrite()
+				}
+			}
+			for _, s := range strangers {
+				closed(t, s)
+			}
+			if !eventually(func() bool { return log.count.Load() >= dropped+3 }) {
+				t.Errorf("%d of 3 were counted", log.count.Load()-dropped)
+			}
+			k.moves()
+		})
+	}
+}
+
+// ackOf is a frame that only acknowledges.
+func ackOf(n byte) []byte {
+	b := raw(0, control, nil, nil)
+	b[8] = n
+	return b
+}
+
+// TestStrangerAnswers: who speaks braid, but not so that it can be let in, is told why.
+func TestStrangerAnswers(t *testing.T) {
+	tidy(t)
+	p, k := busy(t, counting(""))
+	mem, err := p.bn.Alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, err := wire.DecodeRKey(mem.Key(braid.Read).Bytes()) // knows the process's incarnation
+	if err != nil {
+		t.Fatal(err)
+	}
+	hijack, gone, mode := hello(), hello(), hello()
+	hijack.PeerIncarnation, hijack.PeerEndpoint, hijack.JoinKey[3] = real.Incarnation, 1, 9
+	gone.PeerIncarnation, gone.PeerEndpoint = real.Incarnation^1, 1
+	mode.Required = 1 << 30
+	acceptor := hello()
+	acceptor.Instance.Opener = wire.Acceptor
+	future := raw(wire.IDPreface, control, wire.Preface{Version: wire.Version{Major: 9, Minor: 8}}.AppendTo(nil), nil)
+	for _, c := range []struct {
+		name string
+		say  []byte
+		id   uint8
+		code wire.RejectCode
+		text []string
+	}{
+		{"another version", future, wire.IDReject, wire.RejectVersion, []string{"9.8", wire.Ours().String()}},
+		{"an unknown requirement", append(rawPreface(), rawHello(mode)...), wire.IDReject, wire.RejectVersion, nil},
+		{"a lane of an endpoint, without its key", append(rawPreface(), rawHello(hijack)...), wire.IDReject, wire.RejectSecret, []string{"key"}},
+		{"an endpoint of another process", append(rawPreface(), rawHello(gone)...), wire.IDEPClosed, 0, nil},
+		{"the wrong opener", append(rawPreface(), rawHello(acceptor)...), wire.IDReject, wire.RejectBad, nil},
+		{"garbage for a hello", append(rawPreface(), raw(wire.IDHello, control, []byte("hello"), nil)...), wire.IDReject, wire.RejectBad, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stranger(t, p.ln.Addr(), c.say)
+			id, body := answer(t, s)
+			if id != c.id {
+				t.Fatalf("the answer is %s, want %s", wire.Name(id), wire.Name(c.id))
+			}
+			if c.id == wire.IDReject {
+				r, err := wire.DecodeReject(body)
+				if err != nil || r.Code != c.code {
+					t.Fatalf("%v, %v; want code %v", r, err, c.code)
+				}
+				for _, text := range c.text {
+					if !strings.Contains(r.Text, text) {
+						t.Errorf("%q does not say %q", r.Text, text)
+					}
+				}
+			}
+			closed(t, s)
+			k.moves()
+		})
+	}
+}
+
+// TestBadPeer: who got in by a proper hello and then sends what can't be loses his own endpoint, and nobody else's.
+func TestBadPeer(t *testing.T) {
+	tidy(t)
+	p, k := busy(t, counting(""))
+	for _, c := range []struct {
+		name string
+		say  []byte
+	}{
+		{"noise", noise(7, 4096)},
+		{"oversized frame", raw(wire.IDAM, 0, make([]byte, 4), make([]byte, 300<<10))},
+		{"unknown data", raw(99, 0, []byte("?"), nil)},
+		{"unknown control", raw(31, control, []byte("?"), nil)},
+		{"a put without a head", raw(wire.IDPut, 0, []byte{1, 2}, []byte("payload"))},
+		{"a message that never began", raw(wire.IDAMFrag, 0, wire.AMFrag{Msg: 5, Offset: 10}.AppendTo(nil), []byte("payload"))},
+		{"a message beyond the limit", raw(wire.IDAMFirst, 0, wire.AMFirst{ID: 1, Msg: 1, Total: 1 << 50}.AppendTo(nil), []byte("payload"))},
+		{"an acknowledgement of nothing", ackOf(99)},
+		{"a hello again", rawHello(hello())},
+		{"a lane lost that never was", raw(wire.IDLost, control, []byte("lost"), nil)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stranger(t, p.ln.Addr(), rawPreface(), rawHello(hello()))
+			if id, _ := answer(t, s); id != wire.IDHelloAck {
+				t.Fatalf("the answer is %s", wire.Name(id))
+			}
+			ep, err := p.ln.Accept(testContext(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Write(c.say); err != nil {
+				t.Fatal(err)
+			}
+			closed(t, s)
+			k.moves()
+			ep.Abort()
+			if err := ep.Flush(testContext(t)); !errors.Is(err, braid.ErrClosed) {
+				t.Errorf("Flush: %v", err)
+			}
+		})
+	}
+}
+
+// TestHalfOpenLimit: strangers beyond the limit are turned away at once, the others after a time, and then there is room for
+// honest peers again. Who is in already notices nothing.
+func TestHalfOpenLimit(t *testing.T) {
+	tidy(t)
+	p, k := busy(t, counting(""))
+	const limit = 64
+	var silent []net.Conn
+	for range limit + 16 {
+		silent = append(silent, stranger(t, p.ln.Addr()))
+	}
+	turnedAway := 0
+	for _, s := range silent {
+		s.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, context.DeadlineExceeded) && !timedOut(err) {
+			turnedAway++
+		}
+	}
+	if turnedAway < 16 {
+		t.Errorf("%d of %d were turned away at once, want 16", turnedAway, len(silent))
+	}
+	k.moves()
+	if !eventually(func() bool {
+		ep, err := p.aw.Dial(testContext(t), p.ln.Addr())
+		if err == nil {
+			ep.Abort()
+		}
+		return err == nil
+	}) {
+		t.Error("an honest peer does not get in any more")
+	}
+	for _, s := range silent {
+		s.SetReadDeadline(time.Now().Add(patience))
+		closed(t, s)
+	}
+}
+
+func timedOut(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
