@@ -1,0 +1,264 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// net is a peer with lanes, in steps of 0.1 ms: each lane answers probes and acknowledges after its delay,
+// but for the dead ones. The peer may be stopped; so may this side.
+type net struct {
+	e        *Endpoint
+	now      time.Duration
+	resume   time.Duration // the peer answers nothing before
+	lanes    []*lane
+	late     func() time.Duration // how late a tick is
+	condemns []*lane
+	all      bool
+}
+
+type lane struct {
+	Lane
+	delay   time.Duration
+	dead    bool
+	busy    bool
+	acks    bool // progress can be seen
+	trips   uint64
+	pongs   []answer
+	ackAt   time.Duration
+	removed bool
+}
+
+type answer struct {
+	nonce uint64
+	at    time.Duration
+}
+
+const grain = 100 * time.Microsecond
+
+func newNet(n int) *net {
+	w := &net{e: New(DefaultConfig()), late: func() time.Duration { return 0 }}
+	for range n {
+		l := &lane{acks: true}
+		l.Owner = l
+		w.lanes = append(w.lanes, l)
+		w.e.Add(0, &l.Lane, 0, 0)
+	}
+	return w
+}
+
+// work makes a lane busy or idle.
+func (w *net) work(l *lane, busy bool) {
+	if l.busy = busy; busy {
+		l.ackAt = max(w.now, w.resume) + l.delay
+	}
+	w.e.Note(w.now, &l.Lane, l.trips, busy)
+}
+
+// read takes what arrived.
+func (w *net) read() {
+	for _, l := range w.lanes {
+		if l.removed || l.dead {
+			continue
+		}
+		if l.busy && l.acks && l.ackAt <= w.now {
+			l.trips++
+			l.ackAt = max(w.now, w.resume) + l.delay
+			w.e.Note(w.now, &l.Lane, l.trips, true)
+		}
+		for len(l.pongs) > 0 && max(l.pongs[0].at, w.resume+l.delay) <= w.now {
+			w.e.Pong(w.now, &l.Lane, l.pongs[0].nonce)
+			l.pongs = l.pongs[1:]
+		}
+	}
+}
+
+// run goes on for d, in which this side reads and ticks as it is asked to, or late.
+func (w *net) run(d time.Duration) {
+	tick := w.e.Due()
+	if tick != Never {
+		tick += w.late()
+	}
+	for end := w.now + d; w.now < end; w.now += grain {
+		w.read()
+		if w.now < min(tick, w.e.Due()+w.late()) {
+			continue
+		}
+		actions, due := w.e.Tick(w.now)
+		for _, a := range actions {
+			w.act(a)
+		}
+		if tick = due; due != Never {
+			tick += w.late()
+		}
+	}
+}
+
+func (w *net) act(a Action) {
+	switch a.Do {
+	case Probe:
+		l := a.Lane.Owner.(*lane)
+		l.pongs = append(l.pongs, answer{a.Nonce, max(w.now, w.resume) + l.delay})
+	case Condemn:
+		l := a.Lane.Owner.(*lane)
+		l.removed = true
+		w.condemns = append(w.condemns, l)
+	case CondemnAll:
+		w.all = true
+	}
+}
+
+// TestAnswering: a lane that answers within (LostAfter-ProbeAfter)/2 is never condemned, whatever the
+// other lanes do, and however often the peer, or this side, is stopped in between.
+func TestAnswering(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newNet(rapid.IntRange(1, 4).Draw(t, "lanes"))
+		for _, l := range w.lanes {
+			l.delay = grain * time.Duration(rapid.IntRange(0, 120).Draw(t, "delay"))
+			l.acks = rapid.Bool().Draw(t, "acks")
+		}
+		lates := rapid.SliceOfN(rapid.IntRange(0, 200), 1, 20).Draw(t, "lates")
+		k := 0
+		w.late = func() time.Duration { k++; return grain * time.Duration(lates[k%len(lates)]) }
+		for range rapid.IntRange(1, 12).Draw(t, "events") {
+			l := w.lanes[rapid.IntRange(0, len(w.lanes)-1).Draw(t, "lane")]
+			switch rapid.SampledFrom([]string{"busy", "idle", "dead", "stop peer", "stop here", ""}).Draw(t, "event") {
+			case "busy":
+				w.work(l, true)
+			case "idle":
+				w.work(l, false)
+			case "dead":
+				l.dead = true
+			case "stop peer":
+				w.resume = w.now + grain*time.Duration(rapid.IntRange(1, 5000).Draw(t, "stopped"))
+			case "stop here":
+				w.now += grain * time.Duration(rapid.IntRange(1, 90000).Draw(t, "stopped"))
+			}
+			w.run(grain * time.Duration(rapid.IntRange(1, 3000).Draw(t, "for")))
+		}
+		for _, l := range w.condemns {
+			if !l.dead {
+				t.Fatalf("a lane that answers after %v was condemned", l.delay)
+			}
+		}
+		if w.all {
+			t.Fatal("condemned all within less than the peer time-out of silence")
+		}
+	})
+}
+
+// TestSilent: a silent lane with work, beside one that answers, is condemned within LostAfter and one
+// tick, and no other one is; an idle one within Keepalive more.
+func TestSilent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := DefaultConfig()
+		w := newNet(rapid.IntRange(2, 4).Draw(t, "lanes"))
+		late := grain * time.Duration(rapid.IntRange(0, 40).Draw(t, "late"))
+		w.late = func() time.Duration { return late }
+		for _, l := range w.lanes {
+			l.delay = grain * time.Duration(rapid.IntRange(0, 80).Draw(t, "delay"))
+			w.work(l, rapid.Bool().Draw(t, "busy"))
+		}
+		w.run(grain * time.Duration(rapid.IntRange(0, 20000).Draw(t, "before")))
+		victim := w.lanes[0]
+		victim.dead = true
+		limit := cfg.LostAfter + 2*late + 2*grain
+		if rapid.Bool().Draw(t, "victim busy") {
+			w.work(victim, true)
+		} else {
+			w.work(victim, false)
+			limit += cfg.Keepalive + late
+		}
+		w.run(limit)
+		if len(w.condemns) != 1 || w.condemns[0] != victim {
+			t.Fatalf("%d condemned after %v, the silent one: %v", len(w.condemns), limit, victim.removed)
+		}
+	})
+}
+
+// TestAllSilent: the peer time-out decides if nobody answers, not before and not long after.
+func TestAllSilent(t *testing.T) {
+	for n := 1; n <= 3; n++ {
+		w := newNet(n)
+		w.run(2500 * time.Millisecond)
+		for _, l := range w.lanes {
+			l.dead = true
+		}
+		w.work(w.lanes[0], true)
+		w.run(DefaultConfig().PeerTimeout - grain)
+		if w.all || len(w.condemns) > 0 {
+			t.Fatalf("%d lanes: condemned too early", n)
+		}
+		w.run(DefaultConfig().Keepalive + 100*time.Millisecond)
+		if !w.all || len(w.condemns) > 0 || w.e.Due() != Never {
+			t.Fatalf("%d lanes: not condemned: %v, one by one: %d", n, w.all, len(w.condemns))
+		}
+	}
+}
+
+// TestOff: without keepalive and peer time-out an idle endpoint never asks to be called.
+func TestOff(t *testing.T) {
+	e := New(Config{ProbeAfter: 15 * time.Millisecond, LostAfter: 40 * time.Millisecond})
+	var l Lane
+	e.Add(0, &l, 3, 0)
+	if _, due := e.Tick(time.Hour); due != Never {
+		t.Errorf("due %v", due)
+	}
+	e.Note(2*time.Hour, &l, 3, true)
+	if due := e.Due(); due != 2*time.Hour+15*time.Millisecond {
+		t.Errorf("busy: due %v", due)
+	}
+	if actions, _ := e.Tick(2*time.Hour + 15*time.Millisecond); len(actions) != 1 || !l.Suspect() {
+		t.Errorf("%d actions", len(actions))
+	}
+	if e.Pong(2*time.Hour+16*time.Millisecond, &l, 1); l.Suspect() || l.RoundTrip() != time.Millisecond {
+		t.Errorf("after the answer: suspect %v, round trip %v", l.Suspect(), l.RoundTrip())
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	e := New(DefaultConfig())
+	lanes := make([]Lane, 4)
+	for i := range lanes {
+		e.Add(0, &lanes[i], 0, 0)
+	}
+	now, trips := time.Duration(0), uint64(0)
+	turn := func() {
+		now += 7 * time.Millisecond
+		trips++
+		for i := range lanes {
+			e.Note(now, &lanes[i], trips/4, trips%9 > 0)
+		}
+		actions, _ := e.Tick(now)
+		for _, a := range actions {
+			if a.Do == Probe {
+				e.Pong(now, a.Lane, a.Nonce)
+			}
+		}
+	}
+	for range 100 {
+		turn()
+	}
+	if n := testing.AllocsPerRun(1000, turn); n != 0 {
+		t.Errorf("%v allocations a turn", n)
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := DefaultBackoff()
+		step := b.Min
+		for range rapid.IntRange(1, 40).Draw(t, "attempts") {
+			if rapid.IntRange(0, 9).Draw(t, "success") == 0 {
+				b.Reset()
+				step = b.Min
+			}
+			if d := b.Next(rapid.Uint64().Draw(t, "luck")); d < step/2 || d > step {
+				t.Fatalf("%v, want %v to %v", d, step/2, step)
+			}
+			step = min(2*step, b.Max)
+		}
+	})
+}

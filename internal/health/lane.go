@@ -1,0 +1,45 @@
+package health
+
+import "time"
+
+// Lane is what is known of one lane's life. It belongs to one Endpoint between Add and Remove or
+// Condemn. Times in it are the endpoint's running time (see Endpoint.advance).
+type Lane struct {
+	Owner any // the caller's
+
+	trips uint64 // acknowledgements that moved, when last seen
+	busy  bool   // has unacknowledged work
+
+	sent     uint64        // nonce of the last probe, 0: none
+	answered uint64        // highest nonce answered
+	probedAt time.Duration // of the last probe
+	shortest time.Duration // shortest round trip of a probe, 0: unknown
+
+	heard time.Duration // last proof of life
+	since time.Duration // start of the silence, if the lane waits for something
+
+	suspect   uint64        // nonce of the first probe after the suspicion began; 0: none
+	seconded  bool          // another lane answered such a probe
+	witnessed time.Duration // when it did
+}
+
+// waits says whether the lane owes an answer.
+func (l *Lane) waits() bool { return l.busy || l.sent > l.answered }
+
+// alive takes a proof of life.
+func (l *Lane) alive(now time.Duration) {
+	l.heard, l.since = now, now
+	l.suspect, l.seconded = 0, false
+}
+
+// Suspect says whether the lane is silent, and asked.
+func (l *Lane) Suspect() bool { return l.suspect != 0 }
+
+// RoundTrip is the shortest round trip of a probe so far, 0 if there was none.
+func (l *Lane) RoundTrip() time.Duration { return l.shortest }
+
+// maxSlow bounds what a round trip does to the limits: the first one may have been taken while the peer was stopped.
+const maxSlow = 250 * time.Millisecond
+
+// slow is the round trip by which the limits are stretched.
+func (l *Lane) slow() time.Duration { return min(l.shortest, maxSlow) }
