@@ -1,0 +1,228 @@
+package braid_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// method is one way to use something, and what it returns.
+type method struct {
+	name string
+	call func(context.Context) error
+}
+
+// endpointMethods are all of an endpoint that return an error, and then one that calls the rest.
+func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
+	src := make([]byte, 100)
+	return []method{
+		{"Put", func(ctx context.Context) error { return ep.Put(ctx, src, key, 0) }},
+		{"PostPut", func(ctx context.Context) error { return ep.PostPut(src, key, 0).Wait(ctx) }},
+		{"SendAM", func(ctx context.Context) error { return ep.SendAM(ctx, 1, src, src) }},
+		{"PostAM", func(ctx context.Context) error { return ep.PostAM(1, src, src).Wait(ctx) }},
+		{"Flush", func(ctx context.Context) error { return ep.Flush(ctx) }},
+		{"PostFlush", func(ctx context.Context) error { return ep.PostFlush().Wait(ctx) }},
+		{"Close", func(ctx context.Context) error { return ep.Close(ctx) }},
+		{"rest", func(context.Context) error {
+			ep.Lanes()
+			ep.Mode()
+			ep.Stats()
+			ep.Owns(key)
+			ep.Worker().Node()
+			if ep.Addr() == "" {
+				return errors.New("the address is gone")
+			}
+			ep.Peer()
+			ep.Err()
+			ep.Abort()
+			return net.ErrClosed
+		}},
+	}
+}
+
+func listenerMethods(ln *braid.Listener) []method {
+	return []method{
+		{"Accept", func(ctx context.Context) error { _, err := ln.Accept(ctx); return err }},
+		{"rest", func(context.Context) error {
+			if ln.Addr() == "" || len(ln.Addrs()) == 0 {
+				return errors.New("the address is gone")
+			}
+			if err := ln.Close(); err != nil {
+				return err
+			}
+			return net.ErrClosed
+		}},
+	}
+}
+
+func workerMethods(w *braid.Worker, addr string) []method {
+	return []method{
+		{"Dial", func(ctx context.Context) error { _, err := w.Dial(ctx, addr); return err }},
+		{"Listen", func(context.Context) error { _, err := w.Listen("127.0.0.1:0"); return err }},
+		{"rest", func(context.Context) error {
+			w.HandleAM(1, func(*braid.Message) {})
+			w.HandleAM(1, nil)
+			w.Progress()
+			if err := w.Close(); err != nil {
+				return err
+			}
+			return net.ErrClosed
+		}},
+	}
+}
+
+func nodeMethods(n *braid.Node) []method {
+	return []method{
+		{"NewWorker", func(context.Context) error { _, err := n.NewWorker(); return err }},
+		{"rest", func(context.Context) error {
+			m, err := n.Alloc(8)
+			if err != nil {
+				return err
+			}
+			m.Store64(0, 1)
+			if err := m.Deregister(); err != nil {
+				return err
+			}
+			if err := n.Close(); err != nil {
+				return err
+			}
+			return net.ErrClosed
+		}},
+	}
+}
+
+// TestClosed: what is closed says so, to every call, for ever, by an error that matches net.ErrClosed.
+func TestClosed(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		end  func(*pair)
+		test func(*pair, braid.RKey) []method
+	}{
+		{"endpoint closed", func(p *pair) { p.a.Close(context.Background()) }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
+		{"endpoint aborted", func(p *pair) { p.a.Abort() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
+		{"endpoint, worker closed", func(p *pair) { p.aw.Close() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
+		{"endpoint, node closed", func(p *pair) { p.an.Close() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
+		{"listener", func(p *pair) { p.ln.Close() }, func(p *pair, k braid.RKey) []method { return listenerMethods(p.ln) }},
+		{"listener, worker closed", func(p *pair) { p.bw.Close() }, func(p *pair, k braid.RKey) []method { return listenerMethods(p.ln) }},
+		{"worker", func(p *pair) { p.aw.Close() }, func(p *pair, k braid.RKey) []method { return workerMethods(p.aw, p.ln.Addr()) }},
+		{"worker, node closed", func(p *pair) { p.an.Close() }, func(p *pair, k braid.RKey) []method { return workerMethods(p.aw, p.ln.Addr()) }},
+		{"node", func(p *pair) { p.an.Close() }, func(p *pair, k braid.RKey) []method { return nodeMethods(p.an) }},
+	} {
+		for _, owned := range []bool{false, true} {
+			name := c.what
+			if owned {
+				name += ", owned"
+			}
+			t.Run(name, func(t *testing.T) {
+				tidy(t)
+				p, key := closable(t, owned)
+				c.end(p)
+				for range 2 {
+					for _, m := range c.test(p, key) {
+						err := m.call(testContext(t))
+						var op *braid.OpError
+						if !errors.Is(err, net.ErrClosed) || m.name != "rest" && (!errors.Is(err, braid.ErrClosed) || !errors.As(err, &op)) {
+							t.Errorf("%s: %v, want an *OpError that is net.ErrClosed", m.name, err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func closable(t *testing.T, owned bool) (*pair, braid.RKey) {
+	t.Helper()
+	p := connect(t, braid.Options{Owned: owned}, braid.Options{})
+	mem, err := p.bn.Alloc(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, mem.Key(braid.Write)
+}
+
+// TestCloseUnderUse: closing something that many goroutines use ends all they do: nothing panics, nothing hangs, and every
+// error says what happened.
+func TestCloseUnderUse(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(*pair) error
+	}{
+		{"endpoint", func(p *pair) error { return p.a.Close(context.Background()) }},
+		{"endpoint aborted", func(p *pair) error { p.a.Abort(); return nil }},
+		{"peer", func(p *pair) error { return p.b.Close(context.Background()) }},
+		{"peer aborted", func(p *pair) error { p.b.Abort(); return nil }},
+		{"listener", func(p *pair) error { return p.ln.Close() }},
+		{"worker", func(p *pair) error { return p.aw.Close() }},
+		{"peer's worker", func(p *pair) error { return p.bw.Close() }},
+		{"node", func(p *pair) error { return p.an.Close() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tidy(t)
+			p, key := closable(t, false)
+			p.bw.HandleAM(1, func(*braid.Message) {})
+			stop := make(chan struct{})
+			var users sync.WaitGroup
+			all := endpointMethods(p.a, key)
+			all = append(all[:len(all)-2], listenerMethods(p.ln)[0]) // without those that close
+			all = append(all, workerMethods(p.aw, p.ln.Addr())[:2]...)
+			for _, m := range all {
+				users.Go(func() { use(t, stop, m) })
+			}
+			users.Go(func() {
+				for !over(stop) {
+					p.a.Lanes()
+					p.a.Err()
+					p.a.Peer()
+					p.ln.Addrs()
+					p.aw.Progress()
+				}
+			})
+			time.Sleep(20 * time.Millisecond)
+			if err := c.end(p); err != nil && !errors.Is(err, braid.ErrPeerClosed) {
+				t.Errorf("the end: %v", err)
+			}
+			time.Sleep(20 * time.Millisecond)
+			close(stop)
+			users.Wait()
+		})
+	}
+}
+
+func over(stop chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// use calls a method again and again. Each call has its own deadline, which must not be what ends it, but for a call
+// that waits for others.
+func use(t *testing.T, stop chan struct{}, m method) {
+	patient := patience
+	if m.name == "Accept" || m.name == "Dial" {
+		patient = 50 * time.Millisecond
+	}
+	for !over(stop) {
+		ctx, cancel := context.WithTimeout(context.Background(), patient)
+		err := m.call(ctx)
+		cancel()
+		var op *braid.OpError
+		switch {
+		case err == nil:
+		case !errors.As(err, &op):
+			t.Errorf("%s: %v: no *OpError", m.name, err)
+			return
+		case errors.Is(err, context.DeadlineExceeded) && patient == patience:
+			t.Errorf("%s hung: %v", m.name, err)
+			return
+		}
+	}
+}
