@@ -1,0 +1,12 @@
+// Command braid shows, measures and uses the library from a shell.
+//
+//	shell ──> main: flags ──> one file a sub-command ──> internal/...
+//
+// Nobody imports it.
+//
+// Invariants:
+//
+//  1. Flags and printing only: what a sub-command does is a package below.
+//  2. Exit status: 0 as promised; 1 something failed, or a promise was broken; 2 the command line can't be; 130 interrupted.
+//  3. With --json, standard output has one JSON object and nothing else; what is for people goes to standard error.
+package main

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 128 + int(syscall.SIGINT)
+)
+
+// commands are the sub-commands and the flags before them.
+type commands struct {
+	Version kong.VersionFlag `help:"Print the version and exit."`
+	Demo    demoCommand      `cmd:"" help:"Lose two lanes under load, and nothing else."`
+}
+
+// world is what a sub-command may touch of its surroundings.
+type world struct {
+	ctx    context.Context
+	in     io.Reader
+	out    *os.File
+	errOut *os.File
+}
+
+var errInterrupted = errors.New("interrupted")
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // a second one ends the program at once
+		cancel(errInterrupted)
+	}()
+	os.Exit(run(world{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+}
+
+// run is main with an exit status.
+func run(w world, args []string) int {
+	var c commands
+	status := -1
+	parser, err := kong.New(&c,
+		kong.Name("braid"),
+		kong.Description("Fault-tolerant communication over several lanes."),
+		kong.Vars{"version": version()},
+		kong.Writers(w.out, w.errOut),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Exit(func(code int) { status = code }),
+	)
+	if err != nil {
+		panic(err) // the commands above are wrong
+	}
+	k, err := parser.Parse(args)
+	if status >= 0 {
+		return status // --help or --version
+	}
+	if err != nil {
+		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		return exitUsage
+	}
+	switch err := k.Run(w); {
+	case err == nil:
+		return 0
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(w.errOut, "braid: interrupted")
+		return exitInterrupted
+	case errors.Is(err, errShown):
+		return exitFailed
+	default:
+		fmt.Fprintf(w.errOut, "braid: %v\n", err)
+		return exitFailed
+	}
+}
+
+// errShown: it failed, and why has been printed.
+var errShown = errors.New("failed")
+
+// version is the module's, as the go command knows it.
+func version() string {
+	v := "(devel)"
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		v = b.Main.Version
+	}
+	return fmt.Sprintf("braid %s %s/%s %s", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// isTerminal says whether somebody looks at f; for colours, so a device that is none does no harm.
+func isTerminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}

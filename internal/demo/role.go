@@ -1,0 +1,79 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// connectTime is how long the two may take to find each other.
+const connectTime = 10 * time.Second
+
+// tickEvery is how often a child says how far it is.
+const tickEvery = 500 * time.Millisecond
+
+// Child is what the command does when it is started as one of the two processes: it reads its task from in, and
+// ends with it.
+func Child(role string, in io.Reader, out io.Writer) error {
+	dec := json.NewDecoder(in)
+	var s spec
+	if err := dec.Decode(&s); err != nil {
+		return fmt.Errorf("--role is for `braid demo` itself, which writes the task to standard input: %w", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		_, _ = io.Copy(io.Discard, io.MultiReader(dec.Buffered(), in))
+		cancel(errParent)
+	}()
+	t := newTeller(out)
+	var err error
+	switch role {
+	case "sender":
+		err = send(ctx, s, t)
+	case "receiver":
+		err = receive(ctx, s, t)
+	default:
+		err = fmt.Errorf("--role=%s: sender or receiver", role)
+	}
+	if errors.Is(context.Cause(ctx), errParent) {
+		return nil // whatever broke, it was told to end
+	}
+	if err != nil {
+		t.tell(line{Failed: err.Error()})
+	}
+	return err
+}
+
+var errParent = errors.New("the parent process ended")
+
+// tellEvent writes an event down, and stamps it now: after it came true, never before.
+func tellEvent(t *teller, e braid.Event, rail int) {
+	x := &laneEvent{
+		Kind: e.Kind.String(), At: now(), Rail: rail, Lane: e.Lane, Instance: e.Instance,
+		Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed,
+	}
+	if e.Err != nil {
+		x.Err = e.Err.Error()
+	}
+	t.tell(line{Event: x})
+}
+
+// each calls fn every d until the context is over.
+func each(ctx context.Context, d time.Duration, fn func()) {
+	t := time.NewTicker(d)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			fn()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
