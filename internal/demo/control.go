@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/openbraid/braid/internal/demo/tally"
 )
 
 // spec is what a child is to do: the first line that it reads. The end of its input means that it shall end too.
@@ -61,7 +63,7 @@ type tick struct {
 
 // sentResult is the sender's last word.
 type sentResult struct {
-	totals
+	tally.Totals
 	Digest   string
 	Started  time.Duration
 	Problems []string
@@ -69,7 +71,7 @@ type sentResult struct {
 
 // checkResult is the receiver's last word.
 type checkResult struct {
-	counts
+	tally.Counts
 	Digest string
 	Ended  time.Duration
 	Gaps   []time.Duration   // the longest after each cut

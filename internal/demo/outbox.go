@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/demo/tally"
 )
 
 // outbox numbers messages in the order in which they are posted. It is safe for concurrent use, and never waits.
@@ -33,10 +34,10 @@ func (o *outbox) send(kind byte, payload []byte) (bool, error) {
 
 func (o *outbox) sendLocked(kind byte, payload []byte) (bool, error) {
 	n := o.number + 1
-	if kind == kindNote {
-		payload = notePayload(n)
+	if kind == tally.KindNote {
+		payload = tally.NotePayload(n)
 	}
-	q := o.ep.PostAM(idNumber, messageHeader(n, kind, payload), payload)
+	q := o.ep.PostAM(tally.IDNumber, tally.MessageHeader(n, kind, payload), payload)
 	if done, err := q.Test(); done && err != nil {
 		if errors.Is(err, braid.ErrLimit) {
 			return false, nil
@@ -75,18 +76,18 @@ func (o *outbox) drain() error {
 }
 
 // end sends the last message, which counts itself.
-func (o *outbox) end(e ending) (sent totals, err error) {
+func (o *outbox) end(e tally.Ending) (sent tally.Totals, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.drain(); err != nil {
-		return e.totals, err
+		return e.Totals, err
 	}
 	e.Messages = o.number + 1
-	ok, err := o.sendLocked(kindEnd, e.encode())
+	ok, err := o.sendLocked(tally.KindEnd, e.Encode())
 	if !ok && err == nil {
 		err = braid.ErrLimit
 	}
-	return e.totals, err
+	return e.Totals, err
 }
 
 // count is how many were posted.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/demo/tally"
 )
 
 const (
@@ -35,9 +36,9 @@ type pump struct {
 
 	ring, words []byte // what is being put
 	sum         hash.Hash
-	issued      totals // but for the messages
-	window      uint64 // of the one that is open, or the last
-	open        announcement
+	issued      tally.Totals // but for the messages
+	window      uint64       // of the one that is open, or the last
+	open        tally.Announcement
 
 	sent     atomic.Uint64 // bytes of data, for who looks
 	released atomic.Uint64 // windows
@@ -72,13 +73,13 @@ func (f *failure) get() error {
 
 func newPump(ep *braid.Endpoint, k keys, src *source, s spec) *pump {
 	p := &pump{
-		ep: ep, keys: k, src: src, spec: s, chunk: maxData, begun: now(),
-		ring: make([]byte, ringBytes), words: make([]byte, wordsBytes), sum: sha256.New(), wake: make(chan struct{}, 1),
+		ep: ep, keys: k, src: src, spec: s, chunk: tally.MaxData, begun: now(),
+		ring: make([]byte, tally.RingBytes), words: make([]byte, tally.WordsBytes), sum: sha256.New(), wake: make(chan struct{}, 1),
 	}
 	p.out.ep = ep
 	if s.Bytes >= 0 {
 		perSecond := max(1, int64(float64(s.Bytes)/s.Seconds.Seconds()))
-		p.chunk = int(min(maxData, max(1, perSecond/blocksPerSecond)))
+		p.chunk = int(min(tally.MaxData, max(1, perSecond/blocksPerSecond)))
 	}
 	return p
 }
@@ -134,7 +135,7 @@ func (p *pump) note() error {
 		return err
 	}
 	for due := int((now() - p.begun).Seconds() * notesPerSecond); p.notes < due; p.notes++ {
-		if ok, err := p.out.send(kindNote, nil); !ok {
+		if ok, err := p.out.send(tally.KindNote, nil); !ok {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func (p *pump) mayFill(cutting func() bool) bool {
 	case float64(p.sent.Load()) >= float64(p.spec.Bytes)*(now()-p.begun).Seconds()/p.spec.Seconds.Seconds():
 		return false // ahead of time
 	}
-	return len(p.open.sums) > 0 || p.window-p.released.Load() < windows
+	return len(p.open.Sums) > 0 || p.window-p.released.Load() < tally.Windows
 }
 
 // fill posts one block and its word.
@@ -162,32 +163,32 @@ func (p *pump) fill(cutting func() bool) (more bool, err error) {
 		return false, nil
 	}
 	number := p.issued.Blocks + 1
-	at := slotOf(number)
-	s := slot(p.ring, at)
-	n, err := p.src.read(s[blockHead : blockHead+p.chunk])
+	at := tally.SlotOf(number)
+	s := tally.Slot(p.ring, at)
+	n, err := p.src.read(s[tally.BlockHead : tally.BlockHead+p.chunk])
 	if n == 0 || err != nil {
 		p.dry = true
 		return false, err
 	}
-	if len(p.open.sums) == 0 {
+	if len(p.open.Sums) == 0 {
 		p.window++
-		p.open = announcement{window: p.window, first: number}
+		p.open = tally.Announcement{Window: p.window, First: number}
 	}
-	p.sum.Write(s[blockHead : blockHead+n])
-	p.open.sums = append(p.open.sums, sealBlock(s, number, n))
-	w := p.words[8*at : 8*at+8]
-	le.PutUint64(w, number)
-	if err := p.put(s[:blockHead+n], p.keys.ring, uint64(at*slotBytes)); err != nil {
+	p.sum.Write(s[tally.BlockHead : tally.BlockHead+n])
+	p.open.Sums = append(p.open.Sums, tally.SealBlock(s, number, n))
+	w := p.words[tally.WordOffset(at):tally.WordOffset(at+1)]
+	tally.SealWord(w, number)
+	if err := p.put(s[:tally.BlockHead+n], p.keys.ring, uint64(tally.SlotOffset(at))); err != nil {
 		return false, err
 	}
-	if err := p.put(w, p.keys.words, uint64(8*at)); err != nil {
+	if err := p.put(w, p.keys.words, uint64(tally.WordOffset(at))); err != nil {
 		return false, err
 	}
 	p.issued.Blocks++
 	p.issued.Words++
 	p.issued.Bytes += uint64(n)
 	p.sent.Add(uint64(n))
-	if len(p.open.sums) == windowBlocks {
+	if len(p.open.Sums) == tally.WindowBlocks {
 		p.closeWindow()
 	}
 	return true, nil
@@ -205,14 +206,14 @@ func (p *pump) put(src []byte, key braid.RKey, offset uint64) error {
 
 // closeWindow flushes what is open. Once the flush says that all of it is executed, it is announced.
 func (p *pump) closeWindow() {
-	if len(p.open.sums) == 0 {
+	if len(p.open.Sums) == 0 {
 		return
 	}
-	payload := p.open.encode()
-	p.open.sums = nil
+	payload := p.open.Encode()
+	p.open.Sums = nil
 	p.ep.PostFlush().Then(func(err error) {
 		if err == nil {
-			err = p.out.post(kindAnnounce, payload)
+			err = p.out.post(tally.KindAnnounce, payload)
 		}
 		if err != nil {
 			p.failed.set(err)

@@ -2,13 +2,13 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/demo/tally"
 )
 
 const (
@@ -24,11 +24,11 @@ const (
 type receiver struct {
 	t     *teller
 	ep    *braid.Endpoint
-	board *board
-	gaps  gaps
+	board *tally.Board
+	gaps  tally.Gaps
 
 	mu    sync.Mutex // of order: messages come from callbacks
-	order *order
+	order *tally.Order
 
 	work    chan task
 	checked atomic.Uint64 // bytes of data, for who looks
@@ -36,14 +36,14 @@ type receiver struct {
 
 // task is what a message asks for: a window to check, or the end.
 type task struct {
-	window announcement
-	end    *ending
+	window tally.Announcement
+	end    *tally.Ending
 }
 
 // receive listens, checks everything that arrives, and says what it found.
 func receive(ctx context.Context, s spec, t *teller) error {
 	// A sender can't have more windows announced than there are; one more task is the end.
-	x := &receiver{t: t, order: newOrder(), work: make(chan task, windows+1)}
+	x := &receiver{t: t, order: tally.NewOrder(), work: make(chan task, tally.Windows+1)}
 	n, err := braid.Open(braid.Options{
 		Name: "demo receiver", Rails: s.Rails.local(), OnEvent: func(e braid.Event) { tellEvent(t, e, -1) },
 	})
@@ -55,7 +55,7 @@ func receive(ctx context.Context, s spec, t *teller) error {
 	if err != nil {
 		return err
 	}
-	w.HandleAM(idNumber, x.message)
+	w.HandleAM(tally.IDNumber, x.message)
 	ln, err := w.Listen(net.JoinHostPort(s.Rails.Addrs[0], "0"))
 	if err != nil {
 		return err
@@ -74,50 +74,50 @@ func receive(ctx context.Context, s spec, t *teller) error {
 func (x *receiver) welcome(ctx context.Context, n *braid.Node, ln *braid.Listener) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	ring, err := n.Alloc(ringBytes)
+	ring, err := n.Alloc(tally.RingBytes)
 	if err != nil {
 		return err
 	}
-	words, err := n.Alloc(wordsBytes)
+	words, err := n.Alloc(tally.WordsBytes)
 	if err != nil {
 		return err
 	}
-	x.board = newBoard(ring.Bytes(), words, func() { x.gaps.completed(now()) })
+	x.board = tally.NewBoard(ring.Bytes(), words, func() { x.gaps.Completed(now()) })
 	if x.ep, err = ln.Accept(ctx); err != nil {
 		return err
 	}
-	return x.ep.SendAM(ctx, idKeys, nil, append(ring.Key(braid.Write).Bytes(), words.Key(braid.Write).Bytes()...))
+	return x.ep.SendAM(ctx, tally.IDKeys, nil, append(ring.Key(braid.Write).Bytes(), words.Key(braid.Write).Bytes()...))
 }
 
 // message is the handler. It leaves what takes time to run, so that the worker goes on.
 func (x *receiver) message(m *braid.Message) {
-	x.gaps.completed(now())
+	x.gaps.Completed(now())
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	kind, ok := x.order.message(m.Header(), m.Payload())
+	kind, ok := x.order.Message(m.Header(), m.Payload())
 	if !ok {
 		return
 	}
 	var k task
 	var err error
 	switch kind {
-	case kindAnnounce:
-		k.window, err = parseAnnouncement(m.Payload())
-	case kindEnd:
-		var e ending
-		e, err = parseEnding(m.Payload())
+	case tally.KindAnnounce:
+		k.window, err = tally.ParseAnnouncement(m.Payload())
+	case tally.KindEnd:
+		var e tally.Ending
+		e, err = tally.ParseEnding(m.Payload())
 		k.end = &e
-	case kindNote:
+	case tally.KindNote:
 		return
 	}
 	if err != nil {
-		x.order.problem("message of kind %d: %v", kind, err)
+		x.order.Problem("message of kind %d: %v", kind, err)
 		return
 	}
 	select {
 	case x.work <- k:
 	default:
-		x.order.problem("more windows are announced than there are")
+		x.order.Problem("more windows are announced than there are")
 	}
 }
 
@@ -131,13 +131,13 @@ func (x *receiver) run(ctx context.Context) error {
 			if k.end != nil {
 				return x.finish(ctx, *k.end)
 			}
-			x.board.check(k.window)
+			x.board.Check(k.window)
 			x.checked.Store(x.board.Bytes)
 			if err := x.giveBack(keepWindows); err != nil {
 				return err
 			}
 		case <-poll.C:
-			x.board.sweep()
+			x.board.Sweep()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -145,8 +145,8 @@ func (x *receiver) run(ctx context.Context) error {
 }
 
 func (x *receiver) giveBack(keep int) error {
-	for _, w := range x.board.giveBack(keep) {
-		q := x.ep.PostAM(idRelease, nil, le.AppendUint64(nil, w))
+	for _, w := range x.board.GiveBack(keep) {
+		q := x.ep.PostAM(tally.IDRelease, nil, tally.Release(w))
 		if done, err := q.Test(); done && err != nil {
 			return err
 		}
@@ -156,21 +156,21 @@ func (x *receiver) giveBack(keep int) error {
 }
 
 // finish looks for what comes late, then says what it found, and stays until it may go.
-func (x *receiver) finish(ctx context.Context, e ending) error {
+func (x *receiver) finish(ctx context.Context, e tally.Ending) error {
 	ended := now()
 	for now() < ended+lateTime {
 		if err := pause(ctx, pollEvery); err != nil {
 			return err
 		}
-		x.board.sweep()
+		x.board.Sweep()
 	}
-	x.board.giveBack(0)
-	r := checkResult{Ended: ended, Digest: fmt.Sprintf("%x", x.board.sum.Sum(nil)), Lanes: x.lanes()}
+	x.board.GiveBack(0)
+	r := checkResult{Ended: ended, Digest: x.board.Digest(), Lanes: x.lanes()}
 	x.mu.Lock()
-	r.counts = conclude(x.board, x.order, e.totals)
+	r.Counts = tally.Conclude(x.board, x.order, e.Totals)
 	x.mu.Unlock()
-	for _, at := range e.cuts {
-		r.Gaps = append(r.Gaps, x.gaps.longest(at, at+time.Second))
+	for _, at := range e.Cuts {
+		r.Gaps = append(r.Gaps, x.gaps.Longest(at, at+time.Second))
 	}
 	x.t.tell(line{Checked: &r})
 	<-ctx.Done()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/demo/tally"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/tcp"
 )
@@ -70,8 +71,8 @@ func (x *sender) connect(ctx context.Context) (k keys, err error) {
 	if err != nil {
 		return k, err
 	}
-	w.HandleAM(idKeys, x.takeKeys)
-	w.HandleAM(idRelease, x.takeRelease)
+	w.HandleAM(tally.IDKeys, x.takeKeys)
+	w.HandleAM(tally.IDRelease, x.takeRelease)
 	if x.ep, err = w.Dial(ctx, x.spec.Addr); err != nil {
 		return k, err
 	}
@@ -109,8 +110,8 @@ func (x *sender) takeKeys(m *braid.Message) {
 }
 
 func (x *sender) takeRelease(m *braid.Message) {
-	if p := x.pump.Load(); p != nil && len(m.Payload()) == 8 {
-		p.release(le.Uint64(m.Payload()))
+	if p := x.pump.Load(); p != nil {
+		p.release(tally.ParseRelease(m.Payload()))
 	}
 }
 
@@ -141,7 +142,7 @@ func (x *sender) load(ctx context.Context, p *pump) error {
 	if err := x.ep.Flush(ctx); err != nil { // the last announcements are posted by then
 		return err
 	}
-	if r.totals, err = p.out.end(ending{p.issued, c.stamps}); err != nil {
+	if r.Totals, err = p.out.end(tally.Ending{Totals: p.issued, Cuts: c.stamps}); err != nil {
 		return err
 	}
 	if err := x.ep.Flush(ctx); err != nil {

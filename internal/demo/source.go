@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -83,10 +84,10 @@ func (s *source) generate(p []byte) {
 	x := s.state
 	for ; len(p) >= 8; p = p[8:] {
 		x += 0x9e3779b97f4a7c15
-		le.PutUint64(p, (x^x>>29)*0xbf58476d1ce4e5b9)
+		binary.LittleEndian.PutUint64(p, (x^x>>29)*0xbf58476d1ce4e5b9)
 	}
 	for i := range p {
-		p[i] = byte(mix(x) >> (8 * i))
+		p[i] = byte(x >> (8 * (i + 1)))
 	}
 	s.state = x + 1
 }
