@@ -19,7 +19,8 @@
 //
 //  1. A lane is condemned only if another lane of its endpoint answered a probe that was sent when, or after, the
 //     suspicion began, and this one had (LostAfter-ProbeAfter)/2 more since then: after a pause of the
-//     peer the answers come one after the other.
+//     peer the answers come one after the other. (A pause that begins between the two answers, and lasts, is taken for
+//     a dead lane. That costs a hand-over, nothing else.)
 //  2. Each acknowledgement that moves and each answer ends the suspicion: a slow, loaded lane isn't given up.
 //  3. Time in which this side didn't run (a call that comes more than ProbeAfter late) isn't anybody's silence.
 //  4. A lane whose round trip takes long even when idle gets longer limits: 2 and 4 of its shortest round trips.

@@ -79,7 +79,6 @@ func (e *Endpoint) advance(now time.Duration) time.Duration {
 	}
 	if late := now - asked; late > e.cfg.ProbeAfter && e.due != Never {
 		e.stopped += late
-		e.due += late
 	}
 	e.last = max(e.last, now)
 	return now - e.stopped
@@ -124,9 +123,7 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 	switch {
 	case !busy && l.waits():
 		l.since = max(l.since, l.probedAt)
-	case !busy:
-		l.suspect, l.seconded = 0, false // whatever it owed was taken away
-	case !waited:
+	case busy && !waited:
 		l.since = t
 		e.wake(t + e.probeAfter(l))
 	}
@@ -143,8 +140,8 @@ func (e *Endpoint) Pong(now time.Duration, l *Lane, nonce uint64) bool {
 		l.shortest = max(trip, 1)
 	}
 	l.alive(t)
-	for _, other := range e.lanes {
-		if other != l && other.suspect != 0 && !other.seconded && nonce >= other.suspect {
+	for _, other := range e.lanes { // l itself isn't suspect any more
+		if other.suspect != 0 && !other.seconded && nonce >= other.suspect {
 			other.seconded, other.witnessed = true, t
 			e.wake(e.verdict(other))
 		}
