@@ -60,9 +60,8 @@ func (ep *endpoint) Admit(limit int, retain bool) {
 
 // RequestAck implements transport.Endpoint.
 func (ep *endpoint) RequestAck() {
-	if ep.writes() && !ep.out.asking {
-		ep.out.asking = true
-		ep.out.control(header{flags: flagControl | flagAckNow}, nil, nil)
+	if ep.writes() {
+		ep.out.ask(&ep.led)
 		ep.soil()
 	}
 }

@@ -25,6 +25,7 @@ type outbox struct {
 	chunk     *transport.Buffer // frames are encoded into it
 	fill      int
 	lastFrame uint64 // number of the last frame that is in it
+	lastHead  []byte // header of the last frame of all
 
 	parts []part
 	first int // parts before it are written
@@ -75,6 +76,7 @@ func (o *outbox) data(p *pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
 	}
 	b := buf.Bytes[at : at+size]
 	h.emit(b)
+	o.lastHead = b[:headerLen]
 	head := b[headerLen : headerLen+len(e.Head)]
 	copy(head, e.Head)
 	e.Head = head
@@ -168,6 +170,17 @@ func (o *outbox) written(led *ledger.Ledger, n int) {
 	}
 }
 
+// ask has the peer acknowledge what was posted so far: by the last frame if it isn't begun yet, since a control frame would
+// overtake it.
+func (o *outbox) ask(led *ledger.Ledger) {
+	if unwritten := led.Posted() - o.sent; unwritten > 1 || unwritten == 1 && o.begun == 0 {
+		o.lastHead[offFlags] |= flagAckNow
+	} else if !o.asking {
+		o.asking = true
+		o.control(header{flags: flagControl | flagAckNow}, nil, nil)
+	}
+}
+
 // controlWritten takes n bytes off the control frames.
 func (o *outbox) controlWritten(n int) {
 	if o.ctlOff += n; o.ctlOff < len(o.ctl) {
@@ -182,6 +195,6 @@ func (o *outbox) controlWritten(n int) {
 // drop forgets what waits. The chunk stays: frames in it may be handed out yet.
 func (o *outbox) drop() {
 	o.ctl, o.ctlOff, o.asking = nil, 0, false
-	o.parts, o.first, o.off, o.waits = nil, 0, 0, 0
+	o.parts, o.first, o.off, o.waits, o.lastHead = nil, 0, 0, 0, nil
 	o.blocked = false
 }

@@ -75,11 +75,11 @@ func (ep *endpoint) flush() {
 	}
 	ep.out.progress = false
 	for {
-		if ep.due() && !ep.carries() {
-			ep.out.control(header{flags: flagControl}, nil, nil)
-		}
 		if ep.out.empty() {
-			return
+			if !ep.due() {
+				return
+			}
+			ep.out.control(header{flags: flagControl}, nil, nil) // no frame has carried it
 		}
 		v, b := ep.collect()
 		n, err := ep.stream.Writev(v)
@@ -95,20 +95,6 @@ func (ep *endpoint) flush() {
 			return
 		}
 	}
-}
-
-// carries says whether a header that isn't written yet will take the acknowledgement along.
-func (ep *endpoint) carries() bool {
-	o := &ep.out
-	switch {
-	case o.ctlOff > 0:
-		return true // a frame is under way: look again when it is written
-	case len(o.ctl) > 0:
-		return true
-	case o.begun > 0:
-		return o.sent+1 < ep.led.Posted()
-	}
-	return o.waits > 0
 }
 
 // collect puts one write together: the frame that is begun, then control frames, then data. The first header
