@@ -22,14 +22,15 @@ type record struct {
 
 // Machine is one side of one endpoint. It has one owner at a time. New makes one.
 type Machine struct {
-	life *life
-	side wire.Side
-	over bool // ended or failed: only SendClosed comes out
-	next uint64
-	seen watermark
-	recs []record // in the order in which they began here
-	out  []Action
-	up   []wire.Instance
+	life  *life
+	side  wire.Side
+	over  bool // ended or failed: only SendClosed comes out
+	next  uint64
+	seen  watermark
+	recs  []record // in the order in which they began here
+	event Event
+	out   []Action
+	up    []wire.Instance
 }
 
 // New returns the machine of the given side.
@@ -45,7 +46,9 @@ func (m *Machine) NextInstance() wire.Instance {
 }
 
 // Step takes one event and says what to do about it. The actions are valid until the next Step.
-func (m *Machine) Step(e Event) []Action {
+func (m *Machine) Step(event Event) []Action {
+	m.event = event // a pointer to the parameter would cost an allocation
+	e := &m.event
 	clear(m.out)
 	m.out = m.out[:0]
 	if m.over {
@@ -56,14 +59,14 @@ func (m *Machine) Step(e Event) []Action {
 	}
 	row := e.What
 	if row > Ended || e.ID.N == 0 && row != Ended {
-		m.violated(&e, "no such event or instance")
+		m.violated(e, "no such event or instance")
 		return m.out
 	}
 	if row == LostArrived && e.Have {
 		row = lostConfirmed
 	}
 	r := m.find(e.ID)
-	m.life[row][r.stateOf()].do(m, r, &e)
+	m.life[row][r.stateOf()].do(m, r, e)
 	return m.out
 }
 
