@@ -46,7 +46,6 @@ type laneEvent struct {
 
 // cutStamp says that a rule came into force.
 type cutStamp struct {
-	Index   int
 	Rail    int
 	Kind    string
 	At      time.Duration
@@ -74,7 +73,8 @@ type checkResult struct {
 	tally.Counts
 	Digest string
 	Ended  time.Duration
-	Gaps   []time.Duration   // the longest after each cut
+	Gaps   []time.Duration   // the longest in the second after each cut
+	Before []time.Duration   // and in the second before it
 	Lanes  map[string]uint64 // bytes accepted, by lane instance that is up
 }
 

@@ -104,9 +104,7 @@ func (c *cutter) cut(ctx context.Context, i int, p plan) error {
 	if err := c.spring(ctx, i, p, stay); err != nil {
 		return fmt.Errorf("the injector had no effect: nothing was written on the lane: %w", err)
 	}
-	r := c.inj.Report()[i]
-	c.stamps = append(c.stamps, r.At)
-	c.tell(line{Cut: &cutStamp{Index: i, Rail: p.rail, Kind: p.kind.String(), At: r.At, For: stay, Streams: r.Streams}})
+	c.stamps = append(c.stamps, c.inj.Report()[i].At)
 	if err := c.until(ctx, waitNotice, func() bool { return w.get(&w.downs, p.rail) > downs }); err != nil {
 		return fmt.Errorf("the lane was cut and not given up: %w", err)
 	}
@@ -125,12 +123,18 @@ func (c *cutter) spring(ctx context.Context, i int, p plan, stay time.Duration) 
 		r := c.inj.Report()
 		return i < len(r) && r[i].At != 0
 	}
-	rule := fault.Rule{Kind: p.kind, For: stay}
-	c.fence.arm(p.rail, rule, largeWrite)
+	t := trap{rule: fault.Rule{Kind: p.kind, For: stay}, rail: p.rail, least: largeWrite}
+	t.fired = func() { // before any news of what the cut did
+		if r := c.inj.Report()[i]; r.At != 0 {
+			c.tell(line{Cut: &cutStamp{Rail: p.rail, Kind: p.kind.String(), At: r.At, For: stay, Streams: r.Streams}})
+		}
+	}
+	c.fence.arm(t)
 	if err := c.until(ctx, waitLarge, inForce); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	c.fence.arm(p.rail, rule, 1)
+	t.least = 1
+	c.fence.arm(t)
 	return c.until(ctx, waitWrite, inForce)
 }
 

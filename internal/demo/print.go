@@ -78,11 +78,11 @@ func (p *printer) rates(at time.Duration, of [lanes]uint64, data uint64) {
 	d := (at - p.lastAt).Seconds()
 	text := ""
 	for i := range of {
-		state := fmt.Sprintf("%7.0f MB/s", float64(of[i]-p.last[i])/1e6/d)
+		state := fmt.Sprintf("%7.0f MB/s  ", float64(of[i]-p.last[i])/1e6/d)
 		if p.down[i] != "" {
-			state = p.paint(red, fmt.Sprintf("%-12s", "DOWN ("+p.down[i]+")"))
+			state = p.paint(red, fmt.Sprintf("%-14s", "DOWN ("+p.down[i]+")"))
 		}
-		text += fmt.Sprintf("%s %-14s   ", p.name(i), state)
+		text += fmt.Sprintf("%s %s   ", p.name(i), state)
 	}
 	p.line(at, "%stotal %s", text, size(data))
 	p.last, p.lastAt = of, at
@@ -125,11 +125,14 @@ func (p *printer) report(r *Report) {
 	t.AppendRow(table.Row{"blocks (puts of data)", r.Sender.Blocks, r.Receiver.Blocks})
 	t.AppendRow(table.Row{"words (puts of 8 bytes)", r.Sender.Words, r.Receiver.Words})
 	t.AppendRow(table.Row{"messages", r.Sender.Messages, r.Receiver.Messages})
+	t.AppendRow(table.Row{"bytes of data", r.Sender.Bytes, r.Receiver.Bytes})
+	t.AppendRow(table.Row{"lost", "", r.Lost})
+	t.AppendRow(table.Row{"doubled", "", r.Doubled})
 	t.AppendRow(table.Row{"SHA-256 of the data", short(r.Sender.SHA256), short(r.Receiver.SHA256)})
 	t.Render()
-	c := p.table("lane", "cut by", "blackout", "longest gap", "posted again", "needed")
+	c := p.table("lane", "cut by", "blackout", "longest gap", "gap before", "posted again", "needed")
 	for _, x := range r.Cuts {
-		c.AppendRow(table.Row{x.Lane, x.Kind, ms(x.BlackoutMS), ms(x.GapMS), size(x.Replayed), size(x.Needed)})
+		c.AppendRow(table.Row{x.Lane, x.Kind, ms(x.BlackoutMS), ms(x.GapMS), ms(x.BeforeMS), size(x.Replayed), size(x.Needed)})
 	}
 	c.Render()
 	l := p.table("lane", "bytes over it")

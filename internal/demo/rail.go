@@ -126,13 +126,14 @@ func (f *fence) railOf(lane string) int {
 type trap struct {
 	rule  fault.Rule
 	rail  int
-	least int // bytes
+	least int    // bytes
+	fired func() // told after the write
 }
 
-// arm has the next write of at least so many bytes on the rail cut.
-func (f *fence) arm(rail int, rule fault.Rule, least int) {
-	rule.Rail, rule.AtWrite = f.rails.Names[rail], true
-	f.armed.Store(&trap{rule, rail, least})
+// arm has the next write of at least so many bytes on the rail cut in the middle.
+func (f *fence) arm(t trap) {
+	t.rule.Rail, t.rule.AtWrite = f.rails.Names[t.rail], true
+	f.armed.Store(&t)
 }
 
 // Writev implements transport.Stream.
@@ -144,6 +145,7 @@ func (s *fenced) Writev(p [][]byte) (int, error) {
 		}
 		if n >= t.least && s.f.armed.CompareAndSwap(t, nil) {
 			s.f.inj.Apply(t.rule)
+			defer t.fired()
 		}
 	}
 	return s.Stream.Writev(p)

@@ -171,6 +171,7 @@ func (x *receiver) finish(ctx context.Context, e tally.Ending) error {
 	x.mu.Unlock()
 	for _, at := range e.Cuts {
 		r.Gaps = append(r.Gaps, x.gaps.Longest(at, at+time.Second))
+		r.Before = append(r.Before, x.gaps.Longest(at-time.Second, at))
 	}
 	x.t.tell(line{Checked: &r})
 	<-ctx.Done()

@@ -22,8 +22,8 @@ type Report struct {
 
 // Side is one side's count.
 type Side struct {
-	Blocks, Words, Messages uint64
-	SHA256                  string
+	Blocks, Words, Messages, Bytes uint64
+	SHA256                         string
 }
 
 // Cut is one lane that was lost.
@@ -32,6 +32,7 @@ type Cut struct {
 	Kind       string  `json:"kind"`
 	BlackoutMS float64 `json:"blackout_ms"` // until the last operation that was outstanding on it was executed; -1: never
 	GapMS      float64 `json:"gap_ms"`      // longest time without any completion within a second
+	BeforeMS   float64 `json:"-"`           // the same in the second before: what is usual here
 	Replayed   uint64  `json:"replayed_bytes"`
 	Needed     uint64  `json:"needed_bytes"` // posted by the sender, by its count, less accepted by the receiver, by its own
 }
@@ -55,8 +56,8 @@ func (b *book) report() *Report {
 	r := &Report{
 		Bytes: c.Bytes, Operations: c.Blocks + c.Words + c.Messages, Lost: c.Lost, Doubled: c.Doubled,
 		Equal: s.Digest == c.Digest && s.Digest != "", Seconds: float64((c.Ended - s.Started).Milliseconds()) / 1000,
-		Sender:   Side{s.Blocks, s.Words, s.Messages, s.Digest},
-		Receiver: Side{c.Blocks, c.Words, c.Messages, c.Digest},
+		Sender:   Side{s.Blocks, s.Words, s.Messages, s.Bytes, s.Digest},
+		Receiver: Side{c.Blocks, c.Words, c.Messages, c.Bytes, c.Digest},
 	}
 	of := b.bytes(c.Lanes)
 	for i, n := range of {
@@ -89,8 +90,8 @@ func (b *book) judgeCuts(r *Report) {
 		if c.Streams == 0 {
 			r.problem("the injector had no effect: no connection was open on %s", x.Lane)
 		}
-		if i < len(b.checked.Gaps) {
-			x.GapMS = milliseconds(b.checked.Gaps[i])
+		if i < min(len(b.checked.Gaps), len(b.checked.Before)) {
+			x.GapMS, x.BeforeMS = milliseconds(b.checked.Gaps[i]), milliseconds(b.checked.Before[i])
 		}
 		b.judgeCut(r, &x, c)
 		r.Cuts = append(r.Cuts, x)
