@@ -10,6 +10,7 @@ import (
 )
 
 var (
+	mdLink = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	// goName is how pages name code: `path/file.go` or `file.go: Name, Name`.
 	goName = regexp.MustCompile("`([a-z_/]+\\.go)(?:: ([^`]+))?`")
 )
@@ -30,6 +31,17 @@ func pages(t *testing.T) map[string]string {
 		t.Fatalf("no README.md, or: %v", err)
 	}
 	return found
+}
+
+// TestLinks: what the pages link to is there.
+func TestLinks(t *testing.T) {
+	for path, text := range pages(t) {
+		for _, m := range mdLink.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", path, m[1], err)
+			}
+		}
+	}
 }
 
 // TestNamesInPages: files and functions that the pages name are there, in some folder of that name.
