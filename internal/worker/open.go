@@ -28,13 +28,14 @@ func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Reques
 	w.now = w.env.Now()
 	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
 	ep.addrs = addrs
-	ep.dial = w.pool.Get(request.Dial, ep)
+	r := w.pool.Get(request.Dial, ep)
+	ep.dial = r
 	ep.dialWait = newTimer(ep.dialSettled)
-	ep.dialNext()
+	ep.dialNext() // may have ended it already: no address could even be begun with
 	if !w.inTurn {
 		w.Flush()
 	}
-	return ep, ep.dial, nil
+	return ep, r, nil
 }
 
 // dialNext tries the next address for the first lane.
