@@ -1,0 +1,181 @@
+package braid_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+func worker(t *testing.T, o braid.Options) *braid.Worker {
+	t.Helper()
+	n, err := braid.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	return n.Worker()
+}
+
+// server is a TCP server that is no braid peer.
+func server(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			c.SetDeadline(time.Now().Add(patience))
+			serve(c)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { ln.Close(); <-done })
+	return ln.Addr().String()
+}
+
+// nobody is an address on which nobody listens.
+func nobody(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// TestBadDial: a dial that can't succeed ends soon, and says where it went and why it failed.
+func TestBadDial(t *testing.T) {
+	const handshake = 200 * time.Millisecond
+	swallow := func(c net.Conn) { io.Copy(io.Discard, c) }
+	for _, c := range []struct {
+		name string
+		addr func(*testing.T) string
+		text string
+	}{
+		{"nobody listens", nobody, "refused"},
+		{"black hole", func(t *testing.T) string { return server(t, swallow) }, "in time"},
+		{"hangs up", func(t *testing.T) string { return server(t, func(net.Conn) {}) }, "connection"},
+		{"HTTP server", func(t *testing.T) string {
+			return server(t, func(c net.Conn) { io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"); swallow(c) })
+		}, "HTTP"},
+		{"noise", func(t *testing.T) string {
+			return server(t, func(c net.Conn) { c.Write(noise(8, 3000)); swallow(c) })
+		}, "braid"},
+		{"preface, then nothing", func(t *testing.T) string {
+			return server(t, func(c net.Conn) { c.Write(rawPreface()); swallow(c) })
+		}, "in time"},
+		{"preface, then noise", func(t *testing.T) string {
+			return server(t, func(c net.Conn) { c.Write(append(rawPreface(), noise(9, 3000)...)); swallow(c) })
+		}, "braid"},
+		{"a peer that dials too", func(t *testing.T) string {
+			return server(t, func(c net.Conn) { c.Write(append(rawPreface(), rawHello(hello())...)); swallow(c) })
+		}, "Hello"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tidy(t)
+			addr := c.addr(t)
+			w := worker(t, braid.Options{Times: braid.Times{Handshake: handshake}})
+			since := time.Now()
+			ep, err := w.Dial(testContext(t), addr)
+			took := time.Since(since)
+			var op *braid.OpError
+			switch {
+			case !errors.Is(err, braid.ErrDial) || !errors.As(err, &op) || ep != nil:
+				t.Fatalf("%v, %v; want %v", ep, err, braid.ErrDial)
+			case op.Op != "dial" || op.Fate != braid.NotExecuted:
+				t.Errorf("op %q, fate %v", op.Op, op.Fate)
+			case !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), c.text):
+				t.Errorf("%q says neither %s nor %q", err, addr, c.text)
+			case c.text == "in time" && took < handshake:
+				t.Errorf("it gave up after %v, Times.Handshake is %v", took, handshake)
+			case took > handshake+2*time.Second:
+				t.Errorf("it took %v, Times.Handshake is %v", took, handshake)
+			}
+		})
+	}
+}
+
+// TestDialContext: a dial ends with its context, whatever the other side does, and leaves nothing behind.
+func TestDialContext(t *testing.T) {
+	tidy(t)
+	hole := server(t, func(c net.Conn) { io.Copy(io.Discard, c) })
+	w := worker(t, braid.Options{})
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := w.Dial(canceled, hole); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	since := time.Now()
+	_, err := w.Dial(ctx, hole)
+	var op *braid.OpError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &op) || !op.Timeout() || !strings.Contains(err.Error(), hole) {
+		t.Errorf("%v, want an *OpError that is %v and names %s", err, context.DeadlineExceeded, hole)
+	}
+	if took := time.Since(since); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestBadAddress: text that is no address is refused with the text in the error, by Dial and Listen.
+func TestBadAddress(t *testing.T) {
+	tidy(t)
+	w := worker(t, braid.Options{Times: braid.Times{Handshake: time.Second}})
+	for _, addr := range []string{
+		"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:1:1", "::1:80", "[::1",
+		"[::1]", "[127.0.0.1", "127.0.0.1:http?", "127.0.0.1: 80", " 127.0.0.1:80", "127.0.0.1:0x50", ":80x", "tcp://127.0.0.1:80",
+		"127.0.0.1:80/path", "127.0.0.1\x00:80", "\xff\xfe:80", "[fe80::1%nowhere]:80",
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		_, dialed := w.Dial(ctx, addr)
+		_, listened := w.Listen(addr)
+		cancel()
+		for call, err := range map[string]error{"Dial": dialed, "Listen": listened} {
+			var op *braid.OpError
+			if !errors.As(err, &op) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s(%q): %v, want an *OpError", call, addr, err)
+			} else if !strings.HasSuffix(op.Peer, addr) {
+				t.Errorf("%s(%q): the error is about %q", call, addr, op.Peer)
+			}
+		}
+	}
+	if _, err := w.Dial(testContext(t), "127.0.0.1:0"); !errors.Is(err, braid.ErrDial) {
+		t.Errorf("dial port 0: %v, want %v", err, braid.ErrDial)
+	}
+}
+
+// TestListenTwice: an address that is taken is an error that names it.
+func TestListenTwice(t *testing.T) {
+	tidy(t)
+	w := worker(t, braid.Options{})
+	ln, err := w.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Listen(ln.Addr())
+	var op *braid.OpError
+	if !errors.As(err, &op) || op.Op != "listen" || !strings.Contains(err.Error(), ln.Addr()) || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("%v, want an *OpError that says that %s is in use", err, ln.Addr())
+	}
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ln, err = w.Listen(ln.Addr()); err != nil {
+		t.Errorf("after Close: %v", err)
+	}
+}
