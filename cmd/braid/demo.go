@@ -41,10 +41,10 @@ func (c *demoCommand) Run(w world) error {
 		return demo.Child(c.Role, w.in, w.out)
 	}
 	if c.Seconds > 24*3600 || math.IsNaN(c.Seconds) {
-		return fmt.Errorf("--seconds %v: at most a day", c.Seconds)
+		return &demo.UsageError{Text: fmt.Sprintf("--seconds %v: at most a day", c.Seconds)}
 	}
 	if c.File != "" && c.Size > 0 {
-		return fmt.Errorf("--size is for generated data, and %s has a size of its own: leave one of them out", c.File)
+		return &demo.UsageError{Text: fmt.Sprintf("--size is for generated data, and %s has a size of its own: leave one of them out", c.File)}
 	}
 	self, err := os.Executable()
 	if err != nil {

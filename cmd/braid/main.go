@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/openbraid/braid/internal/demo"
 )
 
 // Exit statuses.
@@ -72,6 +73,7 @@ func run(w world, args []string) int {
 		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
 		return exitUsage
 	}
+	var wrong *demo.UsageError
 	switch err := k.Run(w); {
 	case err == nil:
 		return 0
@@ -80,6 +82,9 @@ func run(w world, args []string) int {
 		return exitInterrupted
 	case errors.Is(err, errShown):
 		return exitFailed
+	case errors.As(err, &wrong):
+		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		return exitUsage
 	default:
 		fmt.Fprintf(w.errOut, "braid: %v\n", err)
 		return exitFailed

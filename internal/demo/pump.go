@@ -86,10 +86,11 @@ func newPump(ep *braid.Endpoint, k keys, src *source, s spec) *pump {
 
 // progress is how much of the run is done, from 0 to 1.
 func (p *pump) progress() float64 {
+	done := min(1, (now()-p.begun).Seconds()/p.spec.Seconds.Seconds())
 	if p.spec.Bytes > 0 {
-		return float64(p.sent.Load()) / float64(p.spec.Bytes)
+		done = min(done, float64(p.sent.Load())/float64(p.spec.Bytes))
 	}
-	return min(1, (now()-p.begun).Seconds()/p.spec.Seconds.Seconds())
+	return done
 }
 
 // run goes on until the data is moved, cutting is over, and each window announced.

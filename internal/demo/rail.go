@@ -36,12 +36,12 @@ func (r *rails) local() []string {
 // ports; note says so.
 func findRails(want []string) (r rails, note string, err error) {
 	if len(want) != lanes {
-		return r, "", fmt.Errorf("--rails: %d addresses, want %d, as in --rails 127.0.0.1,127.0.0.2", len(want), lanes)
+		return r, "", &UsageError{fmt.Sprintf("--rails %s: want %d addresses, as in --rails 127.0.0.1,127.0.0.2", strings.Join(want, ","), lanes)}
 	}
 	for i, s := range want {
 		ip, err := netip.ParseAddr(strings.TrimSpace(s))
 		if err != nil {
-			return r, "", fmt.Errorf("--rails: %q is not an IP address; write two of this host, as 127.0.0.1,127.0.0.2", s)
+			return r, "", &UsageError{fmt.Sprintf("--rails: %q is not an IP address; write two of this host, as 127.0.0.1,127.0.0.2", s)}
 		}
 		r.Addrs[i] = ip.String()
 	}

@@ -22,10 +22,15 @@ type Options struct {
 // stall is how long nothing may move until that is an error: longer than the library's own deadlines for a hand-over.
 const stall = 15 * time.Second
 
+// UsageError: it can't be done as asked for.
+type UsageError struct{ Text string }
+
+func (e *UsageError) Error() string { return e.Text }
+
 // Run runs the demo. The error says that it could not be carried out; what it showed is in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Seconds < time.Second {
-		return nil, fmt.Errorf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Seconds)
+		return nil, &UsageError{fmt.Sprintf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Seconds)}
 	}
 	s := spec{File: o.File, Bytes: o.Bytes, Seconds: o.Seconds}
 	switch {
