@@ -28,8 +28,8 @@ var (
 
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.
 	ErrBusy = errors.New("in use: a transfer that began before is still writing; try again")
-	// ErrRequest: a request that was waited for already, and may be another operation's now.
-	ErrRequest = errors.New("this request has ended and was given back by Wait or Release")
+	// ErrRequest: a request that is or was waited for already, and may be another operation's now.
+	ErrRequest = errors.New("this request was given back, or will be, by another Wait, Then or Release")
 	// ErrInCallback: a blocking call inside a handler of an Owned worker, which nobody could make progress for.
 	ErrInCallback = errors.New("a handler of an Owned worker must not block: post the operation and return")
 )

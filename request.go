@@ -27,18 +27,24 @@ func (w *Worker) request(r *request.Request, err error) Request {
 
 func (q Request) stale() bool { return q.r.Gen() != q.gen || !q.r.Held }
 
+// taken is stale, or somebody else waits and will give it back.
+func (q Request) taken() bool { return q.stale() || q.r.Waited }
+
 // Wait waits for the user's end: sent; of a Flush: executed. It gives the request back.
 //
-// Errors: the operation's; ErrRequest if it was given back before. If the context is over first, the buffers are the caller's
+// Errors: the operation's; ErrRequest if it was given back before, or another goroutine waits for it. If the context is over first, the buffers are the caller's
 // again when Wait returns, and the error's Fate says what the peer may have done.
 func (q Request) Wait(ctx context.Context) error {
 	if q.r == nil {
 		return q.err
 	}
 	q.w.lock()
-	stale := q.stale()
+	taken := q.taken()
+	if !taken {
+		q.r.Waited = true
+	}
 	q.w.unlockOnly()
-	if stale {
+	if taken {
 		return opError("wait", "", ErrRequest)
 	}
 	_, err := q.w.wait(ctx, q.r)
@@ -67,7 +73,7 @@ func (q Request) Then(fn func(error)) {
 	}
 	q.w.lock()
 	defer q.w.unlock()
-	if q.stale() {
+	if q.taken() {
 		return
 	}
 	q.w.eng.Then(q.r, func(err error) { fn(public(err)) })
@@ -98,7 +104,7 @@ func (q Request) Release() {
 	}
 	q.w.lock()
 	defer q.w.unlock()
-	if !q.stale() {
+	if !q.taken() {
 		q.w.eng.Release(q.r)
 	}
 }

@@ -93,6 +93,7 @@ type Progress struct {
 	Reported bool // the user's end
 	Retired  bool // the target's end
 	Held     bool // the user has not let go
+	Waited   bool // the user has somebody wait, who will let go of it
 	Canceled bool // the user wants it to end unexecuted, if that is still possible
 }
 
