@@ -70,7 +70,10 @@ func TestBadDial(t *testing.T) {
 		{"black hole", func(t *testing.T) string { return server(t, swallow) }, "in time"},
 		{"hangs up", func(t *testing.T) string { return server(t, func(net.Conn) {}) }, "connection"},
 		{"HTTP server", func(t *testing.T) string {
-			return server(t, func(c net.Conn) { io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"); swallow(c) })
+			return server(t, func(c net.Conn) {
+				io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+				swallow(c)
+			})
 		}, "HTTP"},
 		{"noise", func(t *testing.T) string {
 			return server(t, func(c net.Conn) { c.Write(noise(8, 3000)); swallow(c) })
