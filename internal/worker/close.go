@@ -14,14 +14,13 @@ import (
 //
 //	closer                                   peer
 //	  flushes
-//	  Close   --on any lane, again if that is lost-->
+//	  Close   --on each lane, and on those that come--->
 //	          <---------------------------- Closed    its own operations end with ErrPeerClosed
 //	  closes its connections ------------->           closes when it sees the end, or after a time
 type closing struct {
 	request  *request.Request
-	said     *link // the lane that carried our Close
+	said     bool // our Close went out
 	deadline *timer
-	lingers  []*link // answered Closed, waiting for the peer to hang up
 }
 
 // PostClose flushes and ends the endpoint in agreement with the peer; the request's end is the endpoint's.
@@ -50,18 +49,20 @@ func (ep *Endpoint) PostClose() (*request.Request, error) {
 	return r, nil
 }
 
-// sayClose tells the peer, once everything before is executed.
+// sayClose tells the peer, once everything before is executed: on each lane, since nothing but the answer
+// shows whether one carries.
 func (ep *Endpoint) sayClose() {
-	if ep.said != nil && ep.said.State() == lane.Up || len(ep.up) == 0 {
-		return
+	for _, l := range ep.up {
+		if !l.saidClose {
+			l.saidClose, ep.said = true, true
+			l.post(wire.IDClose, wire.Close{Code: wire.CloseGraceful}.AppendTo(ep.w.head[:0]))
+		}
 	}
-	ep.said = ep.up[0]
-	ep.said.post(wire.IDClose, wire.Close{Code: wire.CloseGraceful}.AppendTo(ep.w.head[:0]))
 }
 
 // closedArrived: the peer agrees.
 func (ep *Endpoint) closedArrived() {
-	if ep.state != StateClosing || ep.said == nil {
+	if ep.state != StateClosing || !ep.said {
 		return
 	}
 	ep.endClose(nil)
@@ -115,7 +116,7 @@ func (ep *Endpoint) linger(l *link) {
 	w.turns.stop(l.limit)
 	l.limit = newTimer(func() { w.bury(l) })
 	w.turns.set(l.limit, w.now+w.cfg.HelloTimeout)
-	ep.lingers = append(ep.lingers, l)
+	l.lingers = true
 }
 
 // Abort ends the endpoint at once; the peer is told if that is possible without waiting.
@@ -191,7 +192,7 @@ func (ep *Endpoint) ruin(err error) {
 		for _, l := range ls {
 			l.unplace()
 			l.Note(lane.Ended)
-			if !ep.lingering(l) {
+			if !l.lingers {
 				w.turns.stop(l.limit)
 				w.bury(l)
 			}
@@ -214,13 +215,20 @@ func (ep *Endpoint) ruin(err error) {
 	ep.parts.Drop()
 }
 
-func (ep *Endpoint) lingering(l *link) bool {
-	for _, o := range ep.lingers {
-		if o == l {
-			return true
+// farewell takes what still comes on a connection of an endpoint that ended here: the peer may close it on
+// several lanes, and wants to know which of them live.
+func (l *link) farewell(id uint8, body []byte) {
+	if !l.lingers {
+		return
+	}
+	switch id {
+	case wire.IDClose:
+		l.post(wire.IDClosed, wire.Closed{}.AppendTo(l.w.head[:0]))
+	case wire.IDPing:
+		if m, err := wire.DecodePing(body); err == nil {
+			l.post(wire.IDPong, wire.Pong(m).AppendTo(l.w.head[:0]))
 		}
 	}
-	return false
 }
 
 // endQueue ends the requests that wait. Those with frames on lanes end with the last of these.

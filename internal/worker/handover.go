@@ -119,7 +119,7 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 		case failover.Release:
 			ep.release(a.ID)
 		case failover.Fail:
-			if ep.state == StateClosing && ep.said != nil && errors.Is(a.Err, failover.ErrPeerEnded) {
+			if ep.state == StateClosing && ep.said && errors.Is(a.Err, failover.ErrPeerEnded) {
 				ep.endClose(nil) // its answer was lost, not its consent
 				return
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/topo"
@@ -26,9 +27,12 @@ type link struct {
 	from       string    // host of the peer
 	reason     error     // why it is lost
 
-	placed *memory.Region // that a payload is being read into
-	give   *handover      // what became of its operations, once it is lost
-	buried bool
+	alive     health.Lane
+	placed    *memory.Region // that a payload is being read into
+	give      *handover      // what became of its operations, once it is lost
+	buried    bool
+	saidClose bool
+	lingers   bool // until the peer, who closed, hangs up
 }
 
 // path is where one lane of an endpoint runs, and the instance that runs there.
@@ -38,7 +42,7 @@ type path struct {
 	index   int
 	link    *link // nil: none, a redial is due
 	redial  *timer
-	backoff tmpBackoff
+	backoff health.Backoff
 	wait    time.Duration // before the attempt that is on its way
 	settled bool          // its first attempt came to an end, good or bad
 	reason  error
@@ -85,6 +89,7 @@ func (l *link) Frame(in *transport.Incoming) {
 	case l.State() == lane.Opening:
 		l.handshake(in.ID, in.Head)
 	case l.State() == lane.Closed:
+		l.farewell(in.ID, in.Head)
 	default:
 		l.ep.control(l, in.ID, in.Head)
 	}

@@ -1,27 +1,111 @@
 package worker
 
 import (
+	"errors"
 	"time"
 
+	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/wire"
 )
 
-type liveness struct{ tick *timer }
-
-func (v *liveness) init(ep *Endpoint)     { v.tick = newTimer(func() {}) }
-func (v *liveness) add(*link)             {}
-func (v *liveness) remove(*link)          {}
-func (v *liveness) pong(*link, wire.Pong) {}
-func (ep *Endpoint) posted()              {}
-
-type tmpBackoff struct{ d, min, max time.Duration }
-
-func (b *tmpBackoff) Next() time.Duration {
-	if b.d == 0 {
-		b.d = b.min
-	} else {
-		b.d = min(2*b.d, b.max)
-	}
-	return b.d
+// liveness lets internal/health judge the lanes of an endpoint. The data path only says that something was
+// posted; the lanes' books are looked at by a timer, every few milliseconds while there is work.
+type liveness struct {
+	judge  *health.Endpoint // nil in mode none, and before anything is agreed
+	tick   *timer
+	active bool // the timer looks at the books, not only at what is due
 }
-func (b *tmpBackoff) Reset() { b.d = 0 }
+
+// look is how often the books of lanes with unacknowledged work are looked at, as a share of ProbeAfter.
+const look = 3
+
+var (
+	errSilent     = errors.New("silent, while the peer answers on another lane")
+	errPeerSilent = errors.New("the peer is silent on all lanes")
+)
+
+func (v *liveness) init(ep *Endpoint) { v.tick = newTimer(ep.judgeLanes) }
+
+// add begins to watch a lane that came up.
+func (v *liveness) add(l *link) {
+	ep := l.ep
+	if ep.terms.Mode == wire.ModeNone {
+		return
+	}
+	c := &ep.w.cfg.Times
+	if v.judge == nil {
+		v.judge = health.New(health.Config{ProbeAfter: c.ProbeAfter, LostAfter: c.LostAfter, Keepalive: c.Keepalive, PeerTimeout: c.PeerTimeout})
+	}
+	l.alive.Owner = l
+	v.judge.Add(ep.w.now, &l.alive, l.Tep.Counts().RoundTrips, 0)
+	ep.w.turns.set(v.tick, min(v.judge.Due(), ep.w.now+c.ProbeAfter))
+}
+
+func (v *liveness) remove(l *link) {
+	if v.judge != nil {
+		v.judge.Remove(&l.alive)
+	}
+}
+
+func (v *liveness) pong(l *link, m wire.Pong) {
+	if v.judge != nil {
+		v.judge.Pong(l.ep.w.now, &l.alive, m.Nonce)
+	}
+}
+
+// posted notes that there may be unacknowledged work now.
+func (ep *Endpoint) posted() {
+	if ep.live.active || ep.live.judge == nil {
+		return
+	}
+	w := ep.w
+	w.now = w.env.Now() // a post comes from outside of a turn, and the last turn may be long ago
+	ep.live.active = true
+	ep.observe()
+	w.turns.set(ep.live.tick, min(ep.live.judge.Due(), w.now+w.cfg.ProbeAfter/look))
+}
+
+// observe hands the lanes' books in, and says whether one has unacknowledged work.
+func (ep *Endpoint) observe() (busy bool) {
+	for _, l := range ep.up {
+		c := l.Tep.Counts()
+		ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
+		busy = busy || c.Posted != c.Acked
+	}
+	return busy
+}
+
+// judgeLanes is the tick: what has arrived is read by then.
+func (ep *Endpoint) judgeLanes() {
+	w, v := ep.w, &ep.live
+	v.active = ep.observe()
+	actions, due := v.judge.Tick(w.now)
+	var condemned []*link
+	for _, a := range actions {
+		switch a.Do {
+		case health.Probe:
+			l := a.Lane.Owner.(*link)
+			l.post(wire.IDPing, wire.Ping{Nonce: a.Nonce, Time: uint64(w.now)}.AppendTo(w.head[:0]))
+		case health.Condemn:
+			condemned = append(condemned, a.Lane.Owner.(*link))
+		case health.CondemnAll:
+			condemned = append(condemned, ep.up...)
+		}
+	}
+	reason := errSilent
+	if len(condemned) == len(ep.up) {
+		reason = errPeerSilent
+	}
+	for _, l := range condemned {
+		ep.lose(l, reason)
+	}
+	if ep.over() {
+		return
+	}
+	if v.active {
+		due = min(due, w.now+w.cfg.ProbeAfter/look)
+	}
+	if due != health.Never {
+		w.turns.set(v.tick, max(due, w.now+time.Microsecond))
+	}
+}

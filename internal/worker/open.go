@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
@@ -139,10 +140,10 @@ func (ep *Endpoint) scheduleRedial(p *path) {
 				ep.attempt(p)
 			}
 		})
-		p.backoff = tmpBackoff{min: ep.w.cfg.RedialMin, max: ep.w.cfg.RedialMax}
+		p.backoff = health.Backoff{Min: ep.w.cfg.RedialMin, Max: ep.w.cfg.RedialMax}
 	}
 	if !p.redial.pending() {
-		p.wait = p.backoff.Next()
+		p.wait = p.backoff.Next(ep.w.env.Rand())
 		ep.w.turns.set(p.redial, ep.w.now+p.wait)
 	}
 }

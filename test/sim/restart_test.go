@@ -28,14 +28,16 @@ func (w *world) restart() {
 	old.host.Kill(kind)
 	old.eng = nil
 	w.b = w.newcomer(old)
-	failed := func() bool { return w.a.ep.State() == worker.StateFailed && w.a.open == 0 && len(w.a.flushes) == 0 }
+	failed := func() bool {
+		return w.a.ep.State() == worker.StateFailed && len(w.a.open) == 0 && len(w.a.flushes) == 0
+	}
 	if !w.until(60*time.Second, func() bool {
 		if w.a.ep.State() != worker.StateFailed {
 			w.actOf(w.a)
 		}
 		return failed()
 	}) {
-		w.failf("a did not learn of the restart: %d open, %d flushes", w.a.open, len(w.a.flushes))
+		w.failf("a did not learn of the restart: %d open, %d flushes", len(w.a.open), len(w.a.flushes))
 		return
 	}
 	if err := w.a.ep.Err(); !errors.Is(err, worker.ErrPeerRestarted) {
@@ -71,7 +73,7 @@ func (w *world) newcomer(old *side) *side {
 func TestRestartSeeds(t *testing.T) {
 	eachSeed(t, 100, func(seed uint64) *world {
 		s := shapeOf(seed)
-		s.ops, s.faults = 2000, 0
+		s.ops, s.faults = 300, 0
 		w := newWorld(seed, s)
 		w.restart()
 		return w

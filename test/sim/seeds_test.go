@@ -18,7 +18,7 @@ func shapeOf(seed uint64) shape {
 	s := shape{
 		lanes: 1 + w.n(3), ops: 20 + w.n(80), faults: w.n(5), mode: wire.ModeFailover,
 		regions: 40, slot: 4000,
-		kinds: []sim.Kind{sim.Reset},
+		kinds: []sim.Kind{sim.Reset, sim.Silence, sim.Some},
 	}
 	s.net = sim.Config{MaxHead: 2048, MaxFrame: 4096 << w.n(3), Window: 16 << 10 << w.n(4)}
 	if w.n(3) == 0 {
@@ -28,6 +28,7 @@ func shapeOf(seed uint64) shape {
 		s.net.Link = sim.Link{Latency: time.Duration(1+w.n(500)) * time.Microsecond, Jitter: time.Duration(w.n(300)) * time.Microsecond}
 	}
 	s.config = worker.Config{Bounds: worker.Bounds{Window: s.net.Window, Pending: 16 + w.n(100)}}
+	s.config.Times.Close = time.Minute // longer than the peer's silence on the last lane, which only the peer time-out decides
 	return s
 }
 
@@ -39,14 +40,14 @@ func (w *world) run() {
 	w.plan()
 	done := func() bool {
 		for _, s := range []*side{w.a, w.b} {
-			if len(s.ops) < w.ops || s.open > 0 || len(s.flushes) > 0 {
+			if len(s.ops) < w.ops || len(s.open) > 0 || len(s.flushes) > 0 {
 				return false
 			}
 		}
 		return true
 	}
 	if !w.until(40*time.Second, func() bool { w.act(); return done() }) {
-		w.failf("traffic did not end: %d+%d operations issued, %d+%d open, %d+%d flushes", len(w.a.ops), len(w.b.ops), w.a.open, w.b.open, len(w.a.flushes), len(w.b.flushes))
+		w.failf("traffic did not end: %d+%d operations issued, %d+%d open, %d+%d flushes", len(w.a.ops), len(w.b.ops), len(w.a.open), len(w.b.open), len(w.a.flushes), len(w.b.flushes))
 		return
 	}
 	w.finish()
@@ -80,8 +81,7 @@ func (w *world) plan() {
 		if w.n(2) == 0 {
 			rail = w.b.rails[w.n(w.lanes)]
 		}
-		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Both
-		w.n(3)
+		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Dir(w.n(3))
 		w.net.Do(at, func() { w.net.CutRail(rail, kind, dir) })
 		w.net.Do(at+time.Duration(w.n(20_000))*time.Microsecond, func() { w.net.Heal(rail) })
 	}

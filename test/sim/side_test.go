@@ -30,7 +30,8 @@ type side struct {
 
 	region  *memory.Region
 	ops     []*op // issued by this side
-	open    int   // whose user's end is not seen
+	open    []*op // whose user's end is not seen
+	sent    int   // messages issued
 	nextAM  int   // index among the messages of the peer that is due
 	flushes []*flush
 }
@@ -171,11 +172,7 @@ func (s *side) issue() bool {
 	var err error
 	s.ops = append(s.ops, o) // before: a post may be executed while it is made, in some other transport
 	if o.kind == request.AM {
-		for _, p := range s.ops[:o.index] {
-			if p.kind == request.AM {
-				o.am++
-			}
-		}
+		o.am = s.sent
 		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.buf)
 	} else {
 		o.wrote = make([]int, size)
@@ -191,7 +188,10 @@ func (s *side) issue() bool {
 	case o.r == nil:
 		o.end(nil)
 	default:
-		s.open++
+		s.open = append(s.open, o)
+	}
+	if o.kind == request.AM {
+		s.sent++
 	}
 	return true
 }
@@ -206,8 +206,8 @@ func (o *op) end(err error) {
 
 // giveUp cancels or abandons an operation that is open.
 func (s *side) giveUp() {
-	for _, o := range s.ops {
-		if o.r == nil || s.w.n(3) > 0 {
+	for i, o := range s.open {
+		if s.w.n(3) > 0 {
 			continue
 		}
 		if s.w.n(2) == 0 {
@@ -218,7 +218,7 @@ func (s *side) giveUp() {
 		err := s.eng.Abandon(o.r, errImpatient)
 		o.canceled = true
 		o.end(err)
-		s.open--
+		s.open = append(s.open[:i:i], s.open[i+1:]...)
 		return
 	}
 }
@@ -227,14 +227,17 @@ var errImpatient = errors.New("the caller did not want to wait")
 
 // poll sees the ends of operations and flushes.
 func (s *side) poll() {
-	for _, o := range s.ops {
-		if o.r != nil && o.r.Reported {
-			err := o.r.Err
-			s.eng.Release(o.r)
-			o.end(err)
-			s.open--
+	open := s.open[:0]
+	for _, o := range s.open {
+		if !o.r.Reported {
+			open = append(open, o)
+			continue
 		}
+		err := o.r.Err
+		s.eng.Release(o.r)
+		o.end(err)
 	}
+	s.open = open
 	left := s.flushes[:0]
 	for _, f := range s.flushes {
 		if !f.r.Reported {
