@@ -26,6 +26,8 @@ const (
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 	Demo    demoCommand      `cmd:"" help:"Lose two lanes under load, and nothing else."`
+
+	Perftest perftestCommand `cmd:"" help:"Measure latency, bandwidth and message rate."`
 }
 
 // world is what a sub-command may touch of its surroundings.
@@ -65,7 +67,7 @@ func run(w world, args []string) int {
 	if err != nil {
 		panic(err) // the commands above are wrong
 	}
-	k, err := parser.Parse(args)
+	k, err := parse(parser, args)
 	if status >= 0 {
 		return status // --help or --version
 	}
@@ -82,6 +84,9 @@ func run(w world, args []string) int {
 		return exitInterrupted
 	case errors.Is(err, errShown):
 		return exitFailed
+	case errors.As(err, new(usage)):
+		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		return exitUsage
 	case errors.As(err, &wrong):
 		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
 		return exitUsage

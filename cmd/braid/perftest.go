@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+// perftestCommand is `braid perftest`. Letters are those of ucx_perftest.
+type perftestCommand struct {
+	Host string `arg:"" optional:"" placeholder:"HOST" help:"Measure against the server there. Without HOST and --spawn: be the server."`
+
+	perftestTest `embed:""`
+
+	Port   int    `short:"p" default:"13337" placeholder:"PORT" help:"Port to serve on or to connect to (${default}); 0 picks one."`
+	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
+	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client, as ucx_perftest does. --no-once: serve one after the other."`
+	Spawn  bool   `help:"Start the server, too, in a process of its own."`
+	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B."`
+	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
+	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
+
+	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default})."`
+	Lanes     int    `default:"1" placeholder:"N" help:"Lanes of the endpoint (${default})."`
+	ErrorMode string `default:"failover" placeholder:"MODE" help:"failover (${default}), peer or none."`
+	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
+	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
+
+	perftestPairs `embed:""`
+	perftestPrint `embed:""`
+
+	Guard bool `hidden:"" help:"End when standard input does."`
+}
+
+// perftestTest is what a line of a batch file may set.
+type perftestTest struct {
+	Test   string    `short:"t" placeholder:"TEST" help:"put_lat, put_bw, am_lat or am_bw; ucp_put_lat and so on are the same."`
+	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
+	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
+	Iters  int       `short:"n" default:"0" placeholder:"N" help:"Operations to measure (1000000, but at most 8 GiB)."`
+	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default})."`
+	Window int       `short:"O" default:"0" placeholder:"N" help:"Operations under way at a time (32; 1 for latency)."`
+	Rank   float64   `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
+	Verify bool      `help:"Check each byte and each number on the far side; exit 1 if something was lost, doubled or corrupt."`
+}
+
+// perftestPairs compares error modes.
+type perftestPairs struct {
+	PairModes bool          `help:"Compare the error modes failover and none in alternating blocks; above 1 is what failover costs."`
+	Pairs     int           `default:"400" placeholder:"N" help:"Pairs of blocks, 200 or more (${default})."`
+	Block     time.Duration `default:"3ms" placeholder:"TIME" help:"Time of a block (${default})."`
+	Seed      uint64        `default:"1" placeholder:"N" help:"Of the order within the pairs (${default})."`
+	Null      bool          `help:"With --pair-modes: both in mode none. The interval should contain 1."`
+}
+
+// perftestPrint is how results look.
+type perftestPrint struct {
+	Final   bool `short:"f" help:"Print only final numbers."`
+	CSV     bool `short:"v" xor:"form" help:"Print CSV."`
+	JSON    bool `name:"json" xor:"form" help:"Print one JSON object a test."`
+	Numeric bool `short:"N" help:"Separate thousands."`
+}
+
+// Help is shown by `braid perftest --help`.
+func (*perftestCommand) Help() string {
+	var b strings.Builder
+	b.WriteString("Measures latency, bandwidth and message rate over the public API. Compare with ucx_perftest's ucp_... tests: its unprefixed ones are of the layer below. MB are 10^6 bytes here, 2^20 there.\n\nTests:\n\n")
+	for _, t := range perf.Tests() {
+		fmt.Fprintf(&b, "  %-8s %s\n", t[0], t[1])
+	}
+	b.WriteString(`
+Examples:
+
+  braid perftest                          be a server on 127.0.0.1:13337
+  braid perftest localhost -t am_lat      measure against it
+  braid perftest --spawn -t put_bw -s 1m  both in one command
+  braid perftest --spawn -t am_bw --verify --lanes 2
+  braid perftest --spawn -t am_bw -s 4k --pair-modes
+`)
+	return b.String()
+}
+
+// Run is called by the parser.
+func (c *perftestCommand) Run(w world) error {
+	setup, err := c.setup()
+	if err != nil {
+		return usage{err}
+	}
+	if c.Host == "" && !c.Spawn {
+		return c.serve(w, setup)
+	}
+	tests, err := c.tests(setup)
+	if err != nil {
+		return usage{err}
+	}
+	addr, child, err := c.server(w)
+	if err != nil {
+		return err
+	}
+	if child != nil {
+		defer child.Kill()
+	}
+	broken := false
+	for _, t := range tests {
+		r, err := c.measure(w, addr, t)
+		if err != nil {
+			return err
+		}
+		broken = broken || r.Broken()
+	}
+	if broken {
+		return errShown
+	}
+	return nil
+}
+
+// setup reads what both forms have.
+func (c *perftestCommand) setup() (perf.Setup, error) {
+	s := perf.Setup{Transport: c.Transport, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
+	var err error
+	if s.ErrorMode, err = perf.ParseErrorMode(c.ErrorMode); err != nil {
+		return s, err
+	}
+	switch {
+	case c.CPUs != "" && !c.Spawn:
+		return s, errors.New("--cpus is for two processes, with --spawn; one is bound with -c")
+	case c.CPUs != "" && c.CPU != "":
+		return s, errors.New("--cpus and -c both say where the client runs: leave one of them out")
+	case c.Spawn && c.Host != "":
+		return s, fmt.Errorf("--spawn starts a server here, %s names another: leave one of them out", c.Host)
+	case c.Listen != "" && (c.Spawn || c.Host != ""):
+		return s, errors.New("--listen is for a server")
+	case c.Null && !c.PairModes:
+		return s, errors.New("--null is a check of --pair-modes")
+	}
+	if c.CPUs != "" {
+		a, _, ok := strings.Cut(c.CPUs, ",")
+		if !ok {
+			return s, fmt.Errorf("--cpus %s: two numbers, as 0,1", c.CPUs)
+		}
+		s.CPUs = a
+	}
+	return s, nil
+}
+
+// measurement is one test with the name that a batch file gives it.
+type measurement struct {
+	name string
+	perf.Params
+}
+
+// tests are what is to be run.
+func (c *perftestCommand) tests(setup perf.Setup) ([]measurement, error) {
+	if c.Batch == "" {
+		p, err := c.perftestTest.params(setup)
+		return []measurement{{Params: p}}, err
+	}
+	text, err := os.ReadFile(c.Batch)
+	if err != nil {
+		return nil, err
+	}
+	var list []measurement
+	for i, line := range strings.Split(string(text), "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		t := c.perftestTest
+		p, err := parseLine(&t, words[1:])
+		if err == nil {
+			list = append(list, measurement{name: words[0]})
+			list[len(list)-1].Params, err = p.params(setup)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", c.Batch, i+1, err)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no tests", c.Batch)
+	}
+	return list, nil
+}
+
+func (t *perftestTest) params(setup perf.Setup) (perf.Params, error) {
+	p := perf.Params{
+		Test: t.Test, Size: int(t.Size), Header: t.Header, Iterations: t.Iters, Warmup: t.Warmup,
+		Outstanding: t.Window, Verify: t.Verify, Percentile: t.Rank, Setup: setup,
+	}
+	return p, p.Validate()
+}
+
+// server says where the server is, and starts one if it is asked to.
+func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
+	if !c.Spawn {
+		if _, _, err := net.SplitHostPort(c.Host); err == nil {
+			return c.Host, nil, nil
+		}
+		return net.JoinHostPort(strings.Trim(c.Host, "[]"), strconv.Itoa(c.Port)), nil, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", nil, fmt.Errorf("can't find myself to start the server: %w", err)
+	}
+	command := []string{self, "perftest", "-p", "0", "--no-once", "--guard", "--transport", c.Transport}
+	if c.Shared {
+		command = append(command, "--shared")
+	}
+	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
+		command = append(command, "-c", b)
+	}
+	child, err := perf.Spawn(w.ctx, command, w.errOut)
+	if err != nil {
+		return "", nil, err
+	}
+	return child.Addr, child, nil
+}
+
+// serve is the server form.
+func (c *perftestCommand) serve(w world, setup perf.Setup) error {
+	switch {
+	case c.Test != "" || c.Batch != "" || c.PairModes || c.Verify:
+		return usage{errors.New("a server does what its client says: name the HOST to measure against, or --spawn a server here")}
+	case c.JSON || c.CSV || c.Final || c.Numeric:
+		return usage{errors.New("a server prints no results, its client does")}
+	}
+	ctx, cancel := context.WithCancelCause(w.ctx)
+	defer cancel(nil)
+	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Setup: setup}
+	if c.Listen != "" {
+		p.Listen = net.JoinHostPort(strings.Trim(c.Listen, "[]"), strconv.Itoa(c.Port))
+	}
+	p.Listening = func(addr string) { perf.Announce(w.out, addr) }
+	if c.Guard {
+		perf.Guard(w.in, func() { cancel(errParentGone) })
+	} else {
+		p.Log = func(format string, args ...any) { fmt.Fprintf(w.out, format+"\n", args...) }
+	}
+	err := perf.Serve(ctx, p)
+	if errors.Is(err, errParentGone) {
+		return nil
+	}
+	return err
+}
+
+// errParentGone is the normal end of a server that was spawned.
+var errParentGone = errors.New("who started this server is gone")
+
+// measure runs one test and prints it.
+func (c *perftestCommand) measure(w world, addr string, t measurement) (r perf.Result, err error) {
+	p := printer{out: w.out, form: c.perftestPrint, name: t.name}
+	if c.PairModes {
+		r, err = perf.RunPairs(w.ctx, addr, perf.PairParams{Params: t.Params, Pairs: c.Pairs, Block: c.Block, Seed: c.Seed, Null: c.Null})
+	} else {
+		p.params = &t.Params
+		r, err = perf.Run(w.ctx, addr, t.Params, p.row)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, p.result(&r)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+// printer prints one test in the form asked for. Columns are those of ucx_perftest.
+type printer struct {
+	out    io.Writer
+	form   perftestPrint
+	name   string       // in a batch file
+	params *perf.Params // nil once the head is printed
+}
+
+const rule = "+--------------+--------------+------------------------------+---------------------+-----------------------+"
+
+// head comes before the first row: then the connection stands.
+func (p *printer) head() {
+	t := p.params
+	p.params = nil
+	switch {
+	case t == nil:
+	case p.form.CSV:
+		label := ""
+		if p.name != "" {
+			label = "name,"
+		}
+		fmt.Fprintf(p.out, "%siterations,%.1f_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n", label, t.Percentile)
+	default:
+		title := t.Test
+		if p.name != "" {
+			title = p.name + ": " + title
+		}
+		mode := "owned"
+		if t.Shared {
+			mode = "shared"
+		}
+		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %d, error mode %v, %s, outstanding %d, verify %v\n",
+			title, t.Size, t.Transport, t.Lanes, t.ErrorMode, mode, t.Outstanding, t.Verify)
+		p.tableHead(t)
+	}
+}
+
+func (p *printer) tableHead(t *perf.Params) {
+	what := "overhead (usec)"
+	if t.IsLatency() {
+		what = "latency (usec)"
+	}
+	fmt.Fprintln(p.out, rule)
+	fmt.Fprintf(p.out, "|              |              | %s |  bandwidth (MB=10^6) |  message rate (msg/s) |\n", center(what, 28))
+	fmt.Fprintln(p.out, strings.Replace(rule, "------------------------------", "----------+---------+---------", 1))
+	fmt.Fprintf(p.out, "| %12s | %12s | %8s | %7s | %7s | %8s | %8s | %9s | %9s |\n",
+		"Stage", "# iterations", strconv.FormatFloat(t.Percentile, 'g', 4, 64)+"%ile", "average", "overall", "average", "overall", "average", "overall")
+	fmt.Fprintln(p.out, rule)
+}
+
+func center(s string, width int) string {
+	left := (width - len(s)) / 2
+	return strings.Repeat(" ", left) + s + strings.Repeat(" ", width-len(s)-left)
+}
+
+// row is one line of a running test, and its last one.
+func (p *printer) row(r perf.Row) {
+	if p.form.JSON || p.form.Final && !r.Final {
+		return
+	}
+	p.head()
+	switch {
+	case p.form.CSV:
+		label := ""
+		if p.name != "" {
+			label = p.name + ","
+		}
+		fmt.Fprintf(p.out, "%s%d,%.3f,%.3f,%.3f,%.2f,%.2f,%.0f,%.0f\n", label, r.Iterations, r.Typical, r.Moment, r.All, r.MomentMB, r.AllMB, r.MomentRate, r.AllRate)
+	default:
+		stage := ""
+		if r.Final {
+			stage = "Final:"
+		}
+		fmt.Fprintf(p.out, "%-14s %14s %10.3f %9.3f %9.3f %10.2f %10.2f %11s %11s\n", stage, p.count(float64(r.Iterations)),
+			r.Typical, r.Moment, r.All, r.MomentMB, r.AllMB, p.count(r.MomentRate), p.count(r.AllRate))
+	}
+}
+
+// count prints a whole number, with -N with separators.
+func (p *printer) count(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 0, 64)
+	if !p.form.Numeric {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// result comes after the rows.
+func (p *printer) result(r *perf.Result) error {
+	switch {
+	case p.form.JSON:
+		return json.NewEncoder(p.out).Encode(r)
+	case r.Pair != nil:
+		p.pair(r)
+	case r.Verified && p.form.CSV && !r.Broken():
+	case r.Verified:
+		fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)
+	}
+	return nil
+}
+
+func (p *printer) pair(r *perf.Result) {
+	q := r.Pair
+	if p.form.CSV {
+		fmt.Fprintf(p.out, "test,size,ratio,low,high,delta_ns,delta_low,delta_high,pairs\n%s,%d,%.4f,%.4f,%.4f,%.2f,%.2f,%.2f,%d\n",
+			r.Test, r.Size, q.Ratio, q.Low, q.High, q.DeltaNS.Median, q.DeltaNS.Low, q.DeltaNS.High, q.Pairs)
+		return
+	}
+	fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %d, %s, %s, %d pairs of blocks of %d operations, seed %d\n",
+		r.Test, r.Size, r.Transport, r.Lanes, r.Mode, r.ErrorMode, q.Pairs, q.BlockOps, q.Seed)
+	fmt.Fprintf(p.out, "ratio      %.4f   95 %% within %.4f to %.4f   (time with the first / time with the second; above 1 is a cost)\n", q.Ratio, q.Low, q.High)
+	fmt.Fprintf(p.out, "difference %.1f ns an operation, 95 %% within %.1f to %.1f\n", q.DeltaNS.Median, q.DeltaNS.Low, q.DeltaNS.High)
+}

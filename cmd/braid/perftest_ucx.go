@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// usage is an error of the command line.
+type usage struct{ error }
+
+func (u usage) Unwrap() error { return u.error }
+
+// refused are ucx_perftest's letters that mean nothing here, with the reason.
+var refused = map[string]string{
+	"-m": "there is host memory only",
+	"-i": "a message is one piece, there is no distance between pieces",
+	"-l": "a node does not connect to itself yet; --spawn measures between two processes of one host",
+	"-o": "nothing at the target moves without its own progress over sockets",
+	"-B": "memory is registered at once",
+	"-6": "an address says which kind it is: write [::1]",
+	"-I": "there is nothing more to print, and an Owned worker can always be woken",
+	"-d": "lanes follow from the address of HOST; choose that",
+	"-x": "write --transport",
+	"-D": "data is one contiguous piece",
+	"-W": "how much may be unacknowledged is the endpoint's own business; -O is the window of operations",
+	"-A": "an Owned worker has no thread beside the polling one; --shared has",
+	"-T": "one thread measures",
+	"-M": "--owned is single, --shared is multi",
+	"-C": "there are no tags",
+	"-U": "there are no tags",
+	"-r": "there are no streams of bytes",
+	"-e": "write --error-mode",
+	"-E": "a test polls",
+	"-z": "a put always goes to registered memory, and sources need none",
+	"-P": "a program of one process does not know MPI",
+}
+
+// refuse looks for ucx_perftest's letters that mean nothing here.
+func refuse(args []string) error {
+	for _, a := range args {
+		if a == "--" {
+			return nil
+		}
+		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
+			continue
+		}
+		if why, ok := refused[a[:2]]; ok {
+			return fmt.Errorf("%s: not here: %s", a[:2], why)
+		}
+	}
+	return nil
+}
+
+// parse is the parser with an eye on letters that people know from ucx_perftest: it would only say that it doesn't.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	if len(args) > 0 && args[0] == "perftest" {
+		if err := refuse(args[1:]); err != nil {
+			return nil, err
+		}
+	}
+	return parser.Parse(args)
+}
+
+// parseLine reads the options of one line of a batch file; what it does not say stays as t has it.
+func parseLine(t *perftestTest, args []string) (*perftestTest, error) {
+	if err := refuse(args); err != nil {
+		return nil, err
+	}
+	was := *t
+	parser, err := kong.New(t, kong.Name(""), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		panic(err) // the type is wrong
+	}
+	k, err := parser.Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	set := map[string]bool{}
+	for _, p := range k.Path {
+		if p.Flag != nil {
+			set[p.Flag.Name] = true
+		}
+	}
+	t.keep(was, set)
+	return t, nil
+}
+
+// keep restores what a line did not set.
+func (t *perftestTest) keep(was perftestTest, set map[string]bool) {
+	now := *t
+	*t = was
+	for name, take := range map[string]func(){
+		"test": func() { t.Test = now.Test }, "size": func() { t.Size = now.Size }, "header": func() { t.Header = now.Header },
+		"iters": func() { t.Iters = now.Iters }, "warmup": func() { t.Warmup = now.Warmup }, "window": func() { t.Window = now.Window },
+		"rank": func() { t.Rank = now.Rank }, "verify": func() { t.Verify = now.Verify },
+	} {
+		if set[name] {
+			take()
+		}
+	}
+}
+
+// sizeValue is a number of bytes. Units are powers of 1024, as in UCX.
+type sizeValue int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (v *sizeValue) UnmarshalText(text []byte) error {
+	s := strings.ToLower(string(text))
+	if strings.Contains(s, ",") {
+		return fmt.Errorf("-s %s: a message is one piece, not a list; for several sizes one after the other write a batch file (-b)", text)
+	}
+	digits := strings.TrimRight(s, "kmgib")
+	unit, known := map[string]int{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}[s[len(digits):]]
+	n, err := strconv.Atoi(digits)
+	if err != nil || !known || n < 0 || n > 1<<40 {
+		return fmt.Errorf("-s %s: no number of bytes; write 8, 64k or 1m", text)
+	}
+	*v = sizeValue(n * unit)
+	return nil
+}

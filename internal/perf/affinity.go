@@ -1,0 +1,36 @@
+package perf
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+)
+
+// cpuOf reads the number of a processor; -1 if there is none.
+func cpuOf(s string) (int, error) {
+	if s == "" {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n >= 1024 {
+		return -1, fmt.Errorf("cpu %q: a number from 0 to 1023", s)
+	}
+	if !canPin {
+		return -1, fmt.Errorf("cpu %d: %s can't bind a thread to a processor", n, runtime.GOOS)
+	}
+	return n, nil
+}
+
+// hold binds the calling goroutine to its thread, and that to the processor asked for. It is never let go:
+// the runtime ends a thread with its goroutine rather than reuse one that was bound.
+func hold(cpu string) error {
+	n, err := cpuOf(cpu)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	if n < 0 {
+		return nil
+	}
+	return pin(n)
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package perf
+
+import "errors"
+
+const canPin = false
+
+func pin(int) error { return errors.ErrUnsupported }

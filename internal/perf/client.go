@@ -1,0 +1,263 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+const (
+	// lookEvery is how many idle polls go by between two looks at what makes waiting pointless.
+	lookEvery = 1 << 10
+	// stalledAfter is how long something may not come before the test is given up: longer than an
+	// endpoint without lanes is kept.
+	stalledAfter = time.Minute
+	// answerWithin is how long the server may take to say something.
+	answerWithin = 20 * time.Second
+)
+
+// errStalled: what was waited for did not come although the endpoint lives.
+var errStalled = errors.New("nothing has come for a minute, although the connection stands")
+
+// client is one endpoint towards a server, and the test that runs on it.
+type client struct {
+	ctx  context.Context
+	p    Params
+	test test
+	id   string // names this process to the server
+
+	node *braid.Node
+	w    *braid.Worker
+	ep   *braid.Endpoint
+
+	notes  inbox[note]
+	echoes atomic.Uint64 // answers that arrived
+	ledger *ledger       // of echoes, with verify
+
+	mem   *braid.Memory // where the server's puts go
+	spot  spot
+	key   braid.RKey // of the server's memory
+	total uint64     // operations agreed on
+	seq   uint64     // of the next operation
+	head  []byte
+	body  []byte
+	since time.Time // when the current wait began
+}
+
+// Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody.
+func Run(ctx context.Context, addr string, p Params, tell func(Row)) (Result, error) {
+	if err := p.Validate(); err != nil {
+		return Result{}, err
+	}
+	return onThread(p.CPUs, func() (Result, error) { return run(ctx, addr, p, tell) })
+}
+
+// onThread runs fn on a thread of its own, which is bound to a processor if one is named.
+func onThread[T any](cpu string, fn func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		if o.err = hold(cpu); o.err == nil {
+			o.v, o.err = fn()
+		}
+		done <- o
+	}()
+	o := <-done
+	return o.v, o.err
+}
+
+func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, err error) {
+	c, err := dial(ctx, addr, p, newID())
+	if err != nil {
+		return r, err
+	}
+	defer c.close(&err)
+	if err := c.begin(uint64(p.Warmup + p.Iterations)); err != nil {
+		return r, err
+	}
+	r.Lanes, r.ErrorMode = len(c.ep.Lanes()), c.ep.Mode().String()
+	idle := newMeter(&p, nil)
+	idle.begin()
+	if err := c.operate(p.Warmup, idle); err != nil {
+		return r, c.explain(err)
+	}
+	m := newMeter(&p, tell)
+	m.begin()
+	if err := c.operate(p.Iterations, m); err != nil {
+		return r, c.explain(err)
+	}
+	m.row(true)
+	t, err := c.end()
+	if err != nil {
+		return r, err
+	}
+	r.take(&p, m, t)
+	return r, nil
+}
+
+// operate runs n operations of the test to their end at the server.
+func (c *client) operate(n int, m *meter) error {
+	switch {
+	case n == 0:
+		return nil
+	case c.test.latency:
+		return c.pingPong(n, m)
+	case c.test.put && c.p.Verify:
+		return c.rounds(n, m)
+	}
+	return c.stream(n, m)
+}
+
+func newID() string { return strconv.FormatUint(rand.Uint64(), 36) }
+
+// withPort adds the port that servers have by default.
+func withPort(addr string) string {
+	if _, _, err := net.SplitHostPort(addr); err == nil {
+		return addr
+	}
+	return net.JoinHostPort(addr, strconv.Itoa(DefaultPort))
+}
+
+func dial(ctx context.Context, addr string, p Params, id string) (*client, error) {
+	c := &client{ctx: ctx, p: p, id: id}
+	var err error
+	if c.test, err = lookup(p.Test); err != nil {
+		return nil, err
+	}
+	if c.node, c.w, err = openNode(p.Setup, nil); err != nil {
+		return nil, err
+	}
+	c.w.HandleAM(idNote, func(m *braid.Message) {
+		n, err := parseNote(m.Payload())
+		if err != nil {
+			n = note{Kind: kindRefused, Text: err.Error()}
+		}
+		c.notes.put(n)
+	})
+	c.w.HandleAM(idEcho, c.echo)
+	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
+		c.node.Close()
+		return nil, fmt.Errorf("%w; is `braid perftest` running there?", err)
+	}
+	return c, nil
+}
+
+// echo takes the server's answers of a message latency test.
+func (c *client) echo(m *braid.Message) {
+	if c.ledger != nil {
+		c.ledger.message(m.Header(), m.Payload(), true)
+	}
+	c.echoes.Add(1)
+}
+
+// begin agrees with the server on the test. total 0 leaves open how many operations there will be.
+func (c *client) begin(total uint64) error {
+	c.total = total
+	c.spot = spotOf(c.p.Size)
+	n := note{Kind: kindStart, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared}
+	c.head, c.body = make([]byte, c.p.Header), make([]byte, c.p.Size)
+	switch {
+	case c.test.put && c.test.latency:
+		mem, err := c.node.Alloc(c.spot.room)
+		if err != nil {
+			return err
+		}
+		c.mem = mem
+		n.Key = mem.Key(braid.Write).Bytes()
+	case c.test.put && c.p.Verify:
+		n.Slots = c.p.Outstanding
+	case c.p.Verify:
+		c.head = make([]byte, max(c.p.Header, wordLen))
+	}
+	if c.p.Verify && c.test.latency {
+		c.ledger = newLedger(total)
+	}
+	answer, err := c.ask(n, kindReady)
+	if err != nil {
+		return err
+	}
+	if c.test.put {
+		c.key, err = braid.ParseRKey(answer.Key)
+	}
+	return err
+}
+
+// ask sends a note and waits for the answer of the given kind.
+func (c *client) ask(n note, want kind) (note, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, answerWithin)
+	defer cancel()
+	if err := c.ep.SendAM(ctx, idNote, nil, n.bytes()); err != nil {
+		return note{}, c.explain(err)
+	}
+	for i := 1; ; i++ {
+		switch n, ok := c.notes.take(); {
+		case ok && n.Kind == want:
+			return n, nil
+		case ok && n.Kind == kindRefused:
+			return note{}, fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
+		case ok:
+			return note{}, fmt.Errorf("the server at %s says %q instead of %q", c.ep.Addr(), n.Kind, want)
+		}
+		c.w.Progress()
+		if i%lookEvery != 0 {
+			continue
+		}
+		if err := c.alive(ctx); err != nil {
+			return note{}, err
+		}
+	}
+}
+
+// alive says why waiting is pointless, nil if it isn't.
+func (c *client) alive(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return c.ep.Err()
+}
+
+// explain puts what the server said last in front of an error.
+func (c *client) explain(err error) error {
+	for n, ok := c.notes.take(); ok; n, ok = c.notes.take() {
+		if n.Kind == kindRefused {
+			return fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
+		}
+	}
+	return err
+}
+
+// end has the server count what arrived.
+func (c *client) end() (Tally, error) {
+	answer, err := c.ask(note{Kind: kindStop}, kindReport)
+	if err != nil {
+		return Tally{}, err
+	}
+	t := answer.Tally
+	if c.ledger != nil {
+		t.add(c.ledger.final())
+	}
+	return t, nil
+}
+
+// close ends the connection in agreement; an error of that counts only if there was none before.
+func (c *client) close(err *error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 5*time.Second)
+	defer cancel()
+	if *err != nil {
+		c.ep.Abort()
+	} else if e := c.ep.Close(ctx); e != nil {
+		*err = e
+	}
+	c.node.Close()
+}

@@ -1,0 +1,32 @@
+// Package perf measures the library over its public API, and checks what arrives while it does.
+//
+//	client process                          server process
+//	Client --start: version, test, size --> Server
+//	       <-- ready: key of its memory ---
+//	  | latency.go   one hop each way  <-->   session.go answers
+//	  | stream.go    a window of posts --->   session.go counts
+//	       -- stop ----------------------->
+//	       <-- report: what arrived -------
+//
+// cmd/ and bench may import it.
+//
+// What is measured follows ucx_perftest, so that its ucp_... tests are what to compare with: a latency is half of a
+// round trip; put_lat waits by polling the last eight bytes of the payload; a bandwidth test posts with a window and
+// its time ends with the flush. Percentiles of a bandwidth test are of the time per operation of a stretch of
+// operations, since a clock call for each would be part of what is measured.
+//
+// Pairs. The cost of an error mode is compared between two endpoints of one process pair, over equal lanes. A and B take
+// turns in blocks of equal work of a few milliseconds each; which one begins is drawn anew for each pair, from a seed. What
+// drifts (cores that move apart, other load) hits both blocks of most pairs alike, so the quotient of the two times of one
+// pair is taken, and of all quotients the median. Its interval are the two quotients between which the median lies with
+// 95 % by the binomial distribution of ranks: no assumption on how times are distributed, and nothing random. With null,
+// both endpoints have mode none, and the interval should contain 1: that is the check of the method itself.
+//
+// Invariants:
+//
+//  1. A measured loop allocates nothing, and a bandwidth loop asks for the time once per stretch, not per operation.
+//  2. Lost, doubled and corrupt count what the far side's memory and handlers saw, never what the engine believes.
+//  3. Parameters that have no effect are refused, with the reason.
+//  4. Who waits notices within a second that the peer is gone, and within a minute that something is missing.
+//  5. A server serves one client at a time; another one is told so.
+package perf

@@ -1,0 +1,112 @@
+package perf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// spot is where a put goes whose end is polled: so that its last eight bytes are an aligned word.
+//
+//	room:  | offset | payload ... | counter |
+type spot struct {
+	room    int    // bytes of memory
+	offset  uint64 // of the payload
+	counter uint64 // of the word at its end
+}
+
+func spotOf(size int) spot {
+	room := max(wordLen, (size+wordLen-1)/wordLen*wordLen)
+	return spot{room: room, offset: uint64(room - size), counter: uint64(room - wordLen)}
+}
+
+// pingPong makes n round trips.
+func (c *client) pingPong(n int, m *meter) error {
+	hop := c.hopMessage
+	if c.test.put {
+		hop = c.hopPut
+	}
+	for range n {
+		if err := hop(c.seq); err != nil {
+			return fmt.Errorf("round trip %d: %w", c.seq, err)
+		}
+		c.seq++
+		m.lap(1)
+	}
+	return nil
+}
+
+// hopMessage is one round trip of active messages.
+func (c *client) hopMessage(seq uint64) error {
+	if c.p.Verify {
+		binary.LittleEndian.PutUint64(c.head, seq)
+		fill(c.body, base(seq, false))
+	}
+	want := c.echoes.Load() + 1
+	if err := c.ep.SendAM(c.ctx, idData, c.head, c.body); err != nil {
+		return err
+	}
+	for i := 1; c.echoes.Load() < want; i++ {
+		c.w.Progress()
+		if i%lookEvery == 0 {
+			if err := c.patience(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hopPut is one round trip of puts: the end of each payload is a counter, and the other side polls it.
+func (c *client) hopPut(seq uint64) error {
+	mark := seq + 1
+	if c.p.Verify {
+		fill(c.body, base(seq, false))
+	}
+	binary.LittleEndian.PutUint64(c.body[len(c.body)-wordLen:], mark)
+	if err := c.ep.Put(c.ctx, c.body, c.key, c.spot.offset); err != nil {
+		return err
+	}
+	for i := 1; c.mem.Load64(c.spot.counter) != mark; i++ {
+		c.w.Progress()
+		if i%lookEvery == 0 {
+			if err := c.patience(i); err != nil {
+				return err
+			}
+		}
+	}
+	if c.p.Verify {
+		c.ledger.landed(c.w, c.mem.Bytes()[c.spot.offset:c.spot.counter], base(seq, true))
+		c.ledger.note(seq)
+	}
+	return nil
+}
+
+// landed checks a put whose counter was seen. The pieces of a large one come in any order, so the rest gets some time.
+func (l *ledger) landed(w *braid.Worker, got []byte, want uint64) {
+	var begun time.Time
+	for !filled(got, want) {
+		if begun.IsZero() {
+			begun = time.Now()
+		} else if time.Since(begun) > time.Second {
+			l.Corrupt++
+			return
+		}
+		w.Progress()
+	}
+}
+
+// patience is for loops that wait: polls counts theirs, and it is called each lookEvery of them.
+func (c *client) patience(polls int) error {
+	if err := c.alive(c.ctx); err != nil {
+		return err
+	}
+	if polls == lookEvery {
+		c.since = time.Now()
+	} else if time.Since(c.since) > stalledAfter {
+		return errStalled
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package perf
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/openbraid/braid"
+)
+
+// version is that of the dialogue. Both sides must have the same: what is measured may differ otherwise.
+const version = 1
+
+// Active message ids.
+const (
+	idNote = 1 + iota // of the dialogue
+	idData            // of the test, client to server
+	idEcho            // of the test, server to client
+)
+
+// kind is what a note says.
+type kind string
+
+const (
+	kindStart   kind = "start"   // client: begin a test
+	kindReady   kind = "ready"   // server: I have
+	kindRefused kind = "refused" // server: I won't, and why
+	kindCheck   kind = "check"   // client: look at the puts [First, First+Count), all of them are executed
+	kindChecked kind = "checked" // server: I have
+	kindStop    kind = "stop"    // client: the test is over
+	kindReport  kind = "report"  // server: what arrived
+)
+
+// note is one message of the dialogue. The first two fields never change their meaning.
+type note struct {
+	Version int    `json:"version"`
+	Kind    kind   `json:"kind"`
+	Client  string `json:"client,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Key     []byte `json:"key,omitempty"`
+	Test    string `json:"test,omitempty"`
+	Size    int    `json:"size,omitempty"`
+	Slots   int    `json:"slots,omitempty"`
+	Total   uint64 `json:"total,omitempty"` // operations, those of the warm-up too; 0: not known
+	Verify  bool   `json:"verify,omitempty"`
+	Shared  bool   `json:"shared,omitempty"`
+	First   uint64 `json:"first,omitempty"`
+	Count   uint64 `json:"count,omitempty"`
+	Tally   Tally  `json:"tally"`
+
+	from *braid.Endpoint
+}
+
+func (n note) bytes() []byte {
+	n.Version = version
+	b, err := json.Marshal(n)
+	if err != nil {
+		panic(err) // the type above can't be encoded
+	}
+	return b
+}
+
+// parseNote reads a note, whatever bytes they are.
+func parseNote(b []byte) (note, error) {
+	var n note
+	if err := json.Unmarshal(b, &n); err != nil {
+		return note{}, fmt.Errorf("the peer is no braid perftest: %w", err)
+	}
+	if n.Version != version {
+		return note{Version: n.Version}, fmt.Errorf("the peer's perftest speaks version %d, this one %d: use the same braid on both sides", n.Version, version)
+	}
+	return n, nil
+}
+
+// inbox is where handlers leave what the loop is to look at: in Shared mode they run in another goroutine.
+type inbox[T any] struct {
+	n  atomic.Int32
+	mu sync.Mutex
+	in []T
+}
+
+func (q *inbox[T]) put(v T) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.in = append(q.in, v)
+	q.n.Store(int32(len(q.in)))
+}
+
+// take returns the oldest; ok is false if there is none, which costs one load.
+func (q *inbox[T]) take() (v T, ok bool) {
+	if q.n.Load() == 0 {
+		return v, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	v = q.in[0]
+	q.in = append(q.in[:0], q.in[1:]...)
+	q.n.Store(int32(len(q.in)))
+	return v, true
+}

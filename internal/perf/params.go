@@ -1,0 +1,184 @@
+package perf
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/openbraid/braid"
+)
+
+// Params say what to measure. Zero values mean the defaults named.
+type Params struct {
+	Test        string // required, see Tests
+	Size        int    // bytes of payload; 0 is legal for messages
+	Header      int    // bytes of header, for messages; not part of Size
+	Iterations  int    // 0: as DefaultIterations says
+	Warmup      int    // operations before those that are measured
+	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency
+	Verify      bool   // the far side checks each byte and each number
+	Percentile  float64
+
+	Setup
+}
+
+// Setup is how the two ends are connected.
+type Setup struct {
+	Transport string // "": tcp
+	Lanes     int    // 0: one
+	ErrorMode braid.ErrorMode
+	Shared    bool   // workers that are safe for many goroutines, instead of owned ones
+	CPUs      string // pin the polling thread to one of these; "": don't
+}
+
+const (
+	// DefaultSize and DefaultWarmup are those of ucx_perftest.
+	DefaultSize   = 8
+	DefaultWarmup = 10000
+	// DefaultPort is where a server listens.
+	DefaultPort = 13337
+
+	maxSize        = 1 << 30
+	maxHeader      = 1024
+	maxOutstanding = 4096 // as many as an endpoint lets wait: no post is ever refused
+	maxIterations  = 1 << 40
+	verifyBytes    = 256 << 20 // of buffers under way, when each operation needs one of its own
+	defaultBytes   = 8 << 30   // that a run without -n moves at most
+)
+
+// DefaultIterations is a million, as ucx_perftest has it, or as many as move 8 GiB, but ten at least.
+func DefaultIterations(size int) int {
+	return max(10, min(1_000_000, defaultBytes/max(size, 1)))
+}
+
+// Validate fills the defaults in, and says what can't be.
+func (p *Params) Validate() error {
+	t, err := lookup(p.Test)
+	if err != nil {
+		return err
+	}
+	p.Test = t.name
+	if p.Iterations == 0 {
+		p.Iterations = DefaultIterations(p.Size)
+	}
+	if p.Outstanding == 0 {
+		p.Outstanding = t.window
+	}
+	if p.Percentile == 0 {
+		p.Percentile = 50
+	}
+	p.Warmup = min(p.Warmup, p.Iterations)
+	if err := p.ranges(); err != nil {
+		return err
+	}
+	switch {
+	case t.latency && p.Outstanding > 1:
+		return fmt.Errorf("-O %d: a latency test has one operation under way; use %s", p.Outstanding, strings.Replace(t.name, "_lat", "_bw", 1))
+	case t.put && p.Header > 0:
+		return fmt.Errorf("-H %d: a put has no header", p.Header)
+	case t.put && t.latency && p.Size < wordLen:
+		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, wordLen)
+	case t.put && p.Verify && p.Size == 0:
+		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")
+	case p.Verify && p.Header > 0 && p.Header < wordLen:
+		return fmt.Errorf("-H %d: with --verify the header begins with a number of %d bytes", p.Header, wordLen)
+	}
+	if p.Verify && p.Size > 0 {
+		p.Outstanding = min(p.Outstanding, max(1, verifyBytes/p.Size))
+	}
+	return p.Setup.validate()
+}
+
+func (p *Params) ranges() error {
+	for _, r := range []struct {
+		flag       string
+		v, low, up int
+	}{
+		{"-s", p.Size, 0, maxSize}, {"-H", p.Header, 0, maxHeader}, {"-n", p.Iterations, 1, maxIterations},
+		{"-w", p.Warmup, 0, maxIterations}, {"-O", p.Outstanding, 1, maxOutstanding}, {"--lanes", p.Lanes, 0, 16},
+	} {
+		if r.v < r.low || r.v > r.up {
+			return fmt.Errorf("%s %d: must be %d to %d", r.flag, r.v, r.low, r.up)
+		}
+	}
+	if !(p.Percentile > 0 && p.Percentile <= 100) || math.IsNaN(p.Percentile) {
+		return fmt.Errorf("-R %v: a percentile is above 0 and at most 100", p.Percentile)
+	}
+	return nil
+}
+
+func (s *Setup) validate() error {
+	if s.Lanes == 0 {
+		s.Lanes = 1
+	}
+	if s.Transport == "" {
+		s.Transport = "tcp"
+	}
+	if _, err := transportsOf(s.Transport); err != nil {
+		return err
+	}
+	_, err := cpuOf(s.CPUs)
+	return err
+}
+
+// mode is how workers are used, as results name it.
+func (s *Setup) mode() string {
+	if s.Shared {
+		return "shared"
+	}
+	return "owned"
+}
+
+// test is one row of the table of tests.
+type test struct {
+	name    string
+	help    string
+	latency bool
+	put     bool
+	window  int
+}
+
+// tests is what there is. A new operation of the API gets its row here and its poster in stream.go.
+var tests = []test{
+	{name: "put_lat", help: "put latency", latency: true, put: true, window: 1},
+	{name: "put_bw", help: "put bandwidth / message rate", put: true, window: 32},
+	{name: "am_lat", help: "active message latency", latency: true, window: 1},
+	{name: "am_bw", help: "active message bandwidth / message rate", window: 32},
+}
+
+// Tests lists the names, each with what it measures.
+func Tests() (list [][2]string) {
+	for _, t := range tests {
+		list = append(list, [2]string{t.name, t.help})
+	}
+	return list
+}
+
+// missing are ucx_perftest's tests of operations that are not there.
+var missing = []string{"get", "add", "add_lat", "add_mr", "fadd", "swap", "cswap", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
+
+func lookup(name string) (test, error) {
+	short := strings.TrimPrefix(name, "ucp_")
+	var names []string
+	for _, t := range tests {
+		if t.name == short {
+			return t, nil
+		}
+		names = append(names, t.name)
+	}
+	have := strings.Join(names, ", ")
+	switch {
+	case name == "":
+		return test{}, fmt.Errorf("which test? -t %s", have)
+	case slices.Contains(missing, short):
+		return test{}, fmt.Errorf("-t %s: braid has no such operation; there are %s", name, have)
+	}
+	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
+}
+
+// IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead.
+func (p *Params) IsLatency() bool {
+	t, err := lookup(p.Test)
+	return err == nil && t.latency
+}

@@ -1,0 +1,43 @@
+package perf
+
+// Result is what a test found, and what --json prints.
+type Result struct {
+	Test        string  `json:"test"`
+	Transport   string  `json:"transport"`
+	Lanes       int     `json:"lanes"`
+	ErrorMode   string  `json:"error_mode"`
+	Mode        string  `json:"mode"` // "owned" or "shared"
+	Size        int     `json:"size"`
+	Header      int     `json:"header"`
+	Iterations  int     `json:"iterations"`
+	Outstanding int     `json:"outstanding"`
+	Latency     Latency `json:"latency_us"`
+	Bandwidth   float64 `json:"bandwidth_mb_s"` // 10^6 bytes
+	Rate        float64 `json:"message_rate"`
+	Verified    bool    `json:"verified"` // without it the counts below are zero because nobody looked
+	Lost        uint64  `json:"lost"`
+	Doubled     uint64  `json:"doubled"`
+	Corrupt     uint64  `json:"corrupt"`
+	Disorders   uint64  `json:"out_of_order"`
+	Pair        *Pair   `json:"pair,omitempty"`
+}
+
+// Latency is in microseconds: half of a round trip, or the time per operation of a stream.
+type Latency struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	Avg float64 `json:"avg"`
+	Max float64 `json:"max"`
+}
+
+// Broken says whether something was lost, doubled, corrupt or out of order.
+func (r *Result) Broken() bool { return r.Lost+r.Doubled+r.Corrupt+r.Disorders > 0 }
+
+func (r *Result) take(p *Params, m *meter, t Tally) {
+	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()
+	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.ops, p.Outstanding
+	r.Latency = m.latency()
+	_, r.Bandwidth, r.Rate = m.averages(m.ops, m.last-m.start)
+	r.Verified = p.Verify
+	r.Lost, r.Doubled, r.Corrupt, r.Disorders = t.Lost, t.Doubled, t.Corrupt, t.Disorders
+}

@@ -1,0 +1,235 @@
+package perf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// ServerParams say where and how to serve.
+type ServerParams struct {
+	Listen string // "host:port"; "": loopback, the default port
+	Once   bool   // end after the first client
+	Setup         // ErrorMode and Lanes are the client's to choose
+	// Listening is told the address that is bound; nil for nobody.
+	Listening func(addr string)
+	// Log is told what happens, a line each; nil for nobody.
+	Log func(format string, args ...any)
+}
+
+// server answers one client process at a time. Its handlers answer by themselves; what has to wait, or
+// touches the list of sessions, is done by its loop.
+type server struct {
+	ctx context.Context
+	p   ServerParams
+
+	node *braid.Node
+	w    *braid.Worker
+	ln   *braid.Listener
+
+	notes    inbox[note]
+	gone     inbox[*braid.Endpoint]
+	sessions atomic.Pointer[[]*session] // read by handlers, replaced by the loop
+	client   string                     // who is served
+	open     []*braid.Endpoint          // of that client
+}
+
+// Serve answers clients until ctx is over, or with Once until the first has left.
+func Serve(ctx context.Context, p ServerParams) error {
+	if p.Listen == "" {
+		p.Listen = withPort("127.0.0.1")
+	}
+	if p.Log == nil {
+		p.Log = func(string, ...any) {}
+	}
+	if err := p.Setup.validate(); err != nil {
+		return err
+	}
+	_, err := onThread(p.CPUs, func() (struct{}, error) { return struct{}{}, serve(ctx, p) })
+	return err
+}
+
+func serve(ctx context.Context, p ServerParams) (err error) {
+	s := &server{ctx: ctx, p: p}
+	s.sessions.Store(&[]*session{})
+	s.node, s.w, err = openNode(p.Setup, func(e braid.Event) {
+		if e.Kind == braid.Failed {
+			s.gone.put(e.Endpoint)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer s.node.Close()
+	s.w.HandleAM(idNote, s.note)
+	s.w.HandleAM(idData, s.data)
+	if s.ln, err = s.w.Listen(p.Listen); err != nil {
+		return err
+	}
+	if p.Listening != nil {
+		p.Listening(s.ln.Addr())
+	}
+	for {
+		ep, err := s.ln.Accept(ctx)
+		if err != nil {
+			return context.Cause(ctx) // nil only if it is the listener that failed
+		}
+		s.open = append(s.open, ep)
+		p.Log("client %s", ep.Addr())
+		if err := s.attend(); err != nil {
+			return err
+		}
+		if p.Once && len(s.open) == 0 {
+			return nil
+		}
+	}
+}
+
+// attend serves until every endpoint of the client is gone.
+func (s *server) attend() error {
+	for i := 0; len(s.open) > 0; i++ {
+		busy := s.w.Progress()
+		for n, ok := s.notes.take(); ok; n, ok = s.notes.take() {
+			s.take(n)
+		}
+		for ep, ok := s.gone.take(); ok; ep, ok = s.gone.take() {
+			s.drop(ep)
+		}
+		sessions := *s.sessions.Load()
+		for _, ses := range sessions {
+			if ses.put.key != nil {
+				ses.answerPut(s)
+			}
+		}
+		if busy == 0 && len(sessions) == 0 {
+			time.Sleep(200 * time.Microsecond) // nothing to measure: don't burn what others measure on
+		}
+		if i%lookEvery == 0 && s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+	}
+	return nil
+}
+
+// note is the handler of the dialogue.
+func (s *server) note(m *braid.Message) {
+	n, err := parseNote(m.Payload())
+	if err != nil {
+		s.reply(m.Endpoint(), note{Kind: kindRefused, Text: err.Error()})
+		return
+	}
+	n.from = m.Endpoint()
+	s.notes.put(n)
+}
+
+// reply posts a note: it may be called from handlers.
+func (s *server) reply(to *braid.Endpoint, n note) { to.PostAM(idNote, nil, n.bytes()).Release() }
+
+// take deals with one note of a client.
+func (s *server) take(n note) {
+	ses := s.session(n.from)
+	switch {
+	case n.Kind == kindStart && ses == nil:
+		s.start(n)
+	case n.Kind == kindCheck && ses != nil:
+		ses.check(n.First, n.Count)
+		s.reply(n.from, note{Kind: kindChecked})
+	case n.Kind == kindStop && ses != nil:
+		s.settle(ses)
+		s.reply(n.from, note{Kind: kindReport, Tally: ses.final()})
+		s.end(n.from)
+	default:
+		s.reply(n.from, note{Kind: kindRefused, Text: fmt.Sprintf("%q is not what comes next", n.Kind)})
+	}
+}
+
+// settle waits a little for what should not come any more.
+func (s *server) settle(ses *session) {
+	if !ses.verify {
+		return
+	}
+	for begun := time.Now(); time.Since(begun) < 20*time.Millisecond; {
+		s.w.Progress()
+	}
+}
+
+// start begins a session, or says why not.
+func (s *server) start(n note) {
+	ses, err := newSession(s.node, n)
+	switch {
+	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
+		err = errors.New("another client is being served; try again when it has left")
+	case n.Shared != s.p.Shared:
+		err = fmt.Errorf("this server's workers are %s; start it so, too", s.p.mode())
+	}
+	if err != nil {
+		s.reply(n.from, note{Kind: kindRefused, Text: err.Error()})
+		return
+	}
+	s.client = n.Client
+	if !s.isOpen(n.from) {
+		s.open = append(s.open, n.from)
+	}
+	next := append([]*session{ses}, *s.sessions.Load()...)
+	s.sessions.Store(&next)
+	answer := note{Kind: kindReady}
+	if ses.mem != nil {
+		answer.Key = ses.mem.Key(braid.Write).Bytes()
+	}
+	s.p.Log("%s, %d bytes, for %s", n.Test, n.Size, n.from.Addr())
+	s.reply(n.from, answer)
+}
+
+func (s *server) serving() bool { return len(*s.sessions.Load()) > 0 }
+
+func (s *server) isOpen(ep *braid.Endpoint) bool {
+	for _, o := range s.open {
+		if o == ep {
+			return true
+		}
+	}
+	return false
+}
+
+// session finds that of an endpoint. There are at most two, and the one in use stands in front or behind it.
+func (s *server) session(ep *braid.Endpoint) *session {
+	for _, ses := range *s.sessions.Load() {
+		if ses.ep == ep {
+			return ses
+		}
+	}
+	return nil
+}
+
+// end takes a session away.
+func (s *server) end(ep *braid.Endpoint) {
+	var rest []*session
+	for _, ses := range *s.sessions.Load() {
+		if ses.ep != ep {
+			rest = append(rest, ses)
+		} else if ses.mem != nil {
+			_ = ses.mem.Deregister() // busy only if the peer broke off in the middle of a put
+		}
+	}
+	s.sessions.Store(&rest)
+}
+
+// drop forgets an endpoint that is over.
+func (s *server) drop(ep *braid.Endpoint) {
+	s.end(ep)
+	for i, o := range s.open {
+		if o == ep {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			break
+		}
+	}
+	if len(s.open) == 0 {
+		s.client = ""
+	}
+	s.p.Log("client %s has left", ep.Addr())
+	ep.Abort()
+}

@@ -1,0 +1,136 @@
+package perf
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/openbraid/braid"
+)
+
+// session is one test as the server sees it.
+type session struct {
+	ep      *braid.Endpoint
+	test    test
+	verify  bool
+	arrived uint64  // messages
+	ledger  *ledger // with verify
+	mem     *braid.Memory
+	body    []byte // of answers
+
+	put puts
+}
+
+// puts is what puts need.
+type puts struct {
+	size  int
+	slots int
+	spot  spot
+	key   *braid.RKey // of the client's memory, for latency: answers go there
+	next  uint64      // the put that is waited for
+}
+
+func newSession(node *braid.Node, n note) (*session, error) {
+	t, err := lookup(n.Test)
+	if err != nil {
+		return nil, err
+	}
+	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxOutstanding || n.Total > 1<<41 {
+		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
+	}
+	ses := &session{ep: n.from, test: t, verify: n.Verify, body: make([]byte, n.Size)}
+	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
+	if n.Verify {
+		ses.ledger = newLedger(n.Total)
+	}
+	if !t.put {
+		return ses, nil
+	}
+	if t.latency {
+		key, err := braid.ParseRKey(n.Key)
+		if err != nil {
+			return nil, err
+		}
+		ses.put.key = &key
+	}
+	ses.mem, err = node.Alloc(max(ses.put.spot.room, n.Size*n.Slots))
+	return ses, err
+}
+
+// data is the handler of the messages that are measured.
+func (s *server) data(m *braid.Message) {
+	ep := m.Endpoint()
+	ses := s.session(ep)
+	if ses == nil {
+		return
+	}
+	ses.arrived++
+	if ses.verify {
+		ses.ledger.message(m.Header(), m.Payload(), false)
+	}
+	if !ses.test.latency {
+		return
+	}
+	// A message that is whole is answered from here, so that the answer goes out in this very turn.
+	head, body := m.Header(), ses.body
+	if ses.verify && len(head) >= wordLen {
+		head = append([]byte(nil), head...) // the library's until it is acknowledged, as the body is
+		body = make([]byte, len(ses.body))
+		fill(body, base(binary.LittleEndian.Uint64(head), true))
+	} else {
+		head = ses.header(len(head))
+	}
+	ep.PostAM(idEcho, head, body).Release()
+}
+
+// blankHeader is what headers without meaning are cut from.
+var blankHeader [maxHeader]byte
+
+func (*session) header(n int) []byte { return blankHeader[:min(n, maxHeader)] }
+
+// answerPut looks whether the next put of a latency test is whole, and answers it.
+func (ses *session) answerPut(s *server) {
+	p := &ses.put
+	mark := p.next + 1
+	if ses.mem.Load64(p.spot.counter) != mark {
+		return
+	}
+	seq := p.next
+	p.next++
+	ses.arrived++
+	if ses.verify {
+		ses.ledger.landed(s.w, ses.mem.Bytes()[p.spot.offset:p.spot.counter], base(seq, false))
+		ses.ledger.note(seq)
+		fill(ses.body, base(seq, true))
+	}
+	binary.LittleEndian.PutUint64(ses.body[len(ses.body)-wordLen:], mark)
+	if err := ses.ep.Put(s.ctx, ses.body, *p.key, p.spot.offset); err != nil {
+		s.p.Log("answer %d: %v", seq, err) // an endpoint that failed is reported as an event, too
+	}
+}
+
+// check looks at the puts of a round, which are all executed.
+func (ses *session) check(first, count uint64) {
+	if ses.ledger == nil || count > uint64(ses.put.slots) {
+		return
+	}
+	for i := range count {
+		ses.ledger.putSlot(ses.slot(int(i)), first+i, uint64(ses.put.slots))
+	}
+}
+
+func (ses *session) slot(i int) []byte {
+	return ses.mem.Bytes()[i*ses.put.size : (i+1)*ses.put.size]
+}
+
+// final is what arrived in all.
+func (ses *session) final() Tally {
+	if ses.ledger == nil {
+		return Tally{Arrived: ses.arrived}
+	}
+	if ses.test.put && !ses.test.latency {
+		for i := range ses.put.slots {
+			ses.ledger.rest(ses.slot(i))
+		}
+	}
+	return ses.ledger.final()
+}

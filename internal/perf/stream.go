@@ -1,0 +1,153 @@
+package perf
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/openbraid/braid"
+)
+
+// window is the operations that are posted and not done. A slot is free again when its operation is.
+type window struct {
+	c     *client
+	slots []slot
+}
+
+// slot is one operation under way, with what it must not change meanwhile.
+type slot struct {
+	r          braid.Request
+	busy       bool
+	head, body []byte
+}
+
+func (c *client) window() *window {
+	w := &window{c: c, slots: make([]slot, c.p.Outstanding)}
+	for i := range w.slots {
+		s := &w.slots[i]
+		s.head, s.body = c.head, c.body
+		if c.p.Verify {
+			s.head, s.body = make([]byte, len(c.head)), make([]byte, len(c.body))
+		}
+	}
+	return w
+}
+
+// settle waits until a slot's operation is done.
+func (w *window) settle(s *slot) error {
+	for i := 1; s.busy; i++ {
+		done, err := s.r.Test()
+		if err != nil {
+			return err
+		}
+		if done {
+			s.r.Release()
+			s.busy = false
+			return nil
+		}
+		w.c.w.Progress()
+		if i%lookEvery == 0 {
+			if err := w.c.patience(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// post posts the next operation in slot i, waiting for the one before if need be.
+func (w *window) post(i int) error {
+	s, c := &w.slots[i], w.c
+	if s.busy {
+		if err := w.settle(s); err != nil {
+			return err
+		}
+	}
+	if c.p.Verify {
+		fill(s.body, base(c.seq, false))
+	}
+	if c.test.put {
+		offset := uint64(0)
+		if c.p.Verify {
+			offset = uint64(i) * uint64(c.p.Size)
+		}
+		s.r = c.ep.PostPut(s.body, c.key, offset)
+	} else {
+		if c.p.Verify {
+			binary.LittleEndian.PutUint64(s.head, c.seq)
+		}
+		s.r = c.ep.PostAM(idData, s.head, s.body)
+	}
+	c.seq++
+	done, err := s.r.Test()
+	s.busy = !done
+	if err != nil && errors.Is(err, braid.ErrLimit) {
+		panic("perf: a post was refused for back-pressure, although the window is smaller than the queue")
+	}
+	return err
+}
+
+// drain waits for all of them, at the server too.
+func (w *window) drain() error {
+	for i := range w.slots {
+		if err := w.settle(&w.slots[i]); err != nil {
+			return err
+		}
+	}
+	return w.c.ep.Flush(w.c.ctx)
+}
+
+// stretch is how many operations go between two looks at the clock: a multiple of the window, worth some microseconds.
+func (c *client) stretch() int {
+	o := c.p.Outstanding
+	n := min(1024, max(1, (1<<20)/max(1, c.p.Size)))
+	return (n + o - 1) / o * o
+}
+
+// stream posts n operations, a window of them at a time, and flushes.
+func (c *client) stream(n int, m *meter) error {
+	w, stretch := c.window(), c.stretch()
+	for done := 0; done < n; {
+		k := min(stretch, n-done)
+		for j := 0; j < k; j++ {
+			i := j % len(w.slots)
+			if err := w.post(i); err != nil {
+				return err
+			}
+			if i == len(w.slots)-1 {
+				c.w.Progress()
+			}
+		}
+		done += k
+		if done == n {
+			if err := w.drain(); err != nil {
+				return err
+			}
+		}
+		m.lap(k)
+	}
+	return nil
+}
+
+// rounds is a stream of puts that are looked at. Each of a round has a place of its own; between two rounds the
+// server looks at all places and clears them, and that time does not count.
+func (c *client) rounds(n int, m *meter) error {
+	w := c.window()
+	for done := 0; done < n; {
+		first, k := c.seq, min(len(w.slots), n-done)
+		for i := range k {
+			if err := w.post(i); err != nil {
+				return err
+			}
+		}
+		if err := w.drain(); err != nil {
+			return err
+		}
+		m.lap(k)
+		done += k
+		if _, err := c.ask(note{Kind: kindCheck, First: first, Count: uint64(k)}, kindChecked); err != nil {
+			return err
+		}
+		m.skip()
+	}
+	return nil
+}
