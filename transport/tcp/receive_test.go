@@ -233,17 +233,16 @@ func TestReceiveRandom(t *testing.T) {
 }
 
 func FuzzReceive(f *testing.F) {
-	for seed := range uint64(5) {
-		if data := frames(rand.New(rand.NewPCG(seed, 2))); len(data) < 1<<15 {
+	for seed := range uint64(30) {
+		if data := frames(rand.New(rand.NewPCG(seed, 2))); len(data) < 1<<12 {
 			f.Add(data, seed)
 		}
 	}
 	for _, s := range strangers {
 		f.Add([]byte(s.says), uint64(1))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		play(t, newTestIface(t), data, seed)
-	})
+	iface := newTestIface(f)
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) { play(t, iface, data, seed) })
 }
 
 func FuzzHeader(f *testing.F) {

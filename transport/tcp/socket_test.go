@@ -58,7 +58,9 @@ func (c *chopped) Writev(p [][]byte) (int, error) {
 	return c.Stream.Writev(out)
 }
 
-func (c *chopped) some() int { return 1 + c.rng.IntN([]int{3, 700, 20_000, 60_000, 60_000}[c.rng.IntN(5)]) }
+func (c *chopped) some() int {
+	return 1 + c.rng.IntN([]int{3, 700, 20_000, 60_000, 60_000}[c.rng.IntN(5)])
+}
 
 // recorder takes frames and compares them with what was posted.
 type recorder struct {
