@@ -25,14 +25,15 @@ var plans = []plan{
 
 // How long the cutter waits for what must happen.
 const (
-	waitLarge  = 200 * time.Millisecond
+	waitWorth  = 200 * time.Millisecond
 	waitWrite  = 3 * time.Second  // for a write to be cut in the middle of
 	waitNotice = 5 * time.Second  // for the loss to be noticed
 	waitReturn = 10 * time.Second // for hand-over, and for the lane to come back once it can
 	look       = time.Millisecond
-
-	largeWrite = 48 << 10
 )
+
+// worthCutting are sizes of writes, best first: with whole blocks, with parts of a small file, with messages; else any.
+var worthCutting = []int{48 << 10, 600, 150, 1}
 
 // laneWatch is what the sender's events say about its lanes.
 type laneWatch struct {
@@ -117,24 +118,24 @@ func (c *cutter) cut(ctx context.Context, i int, p plan) error {
 	return nil
 }
 
-// spring cuts in the middle of a write: of a large one if there is one soon.
+// spring cuts in the middle of a write: of a large one if there is one soon, for the larger the more is on the way.
 func (c *cutter) spring(ctx context.Context, i int, p plan, stay time.Duration) error {
 	inForce := func() bool {
 		r := c.inj.Report()
 		return i < len(r) && r[i].At != 0
 	}
-	t := trap{rule: fault.Rule{Kind: p.kind, For: stay}, rail: p.rail, least: largeWrite}
+	t := trap{rule: fault.Rule{Kind: p.kind, For: stay}, rail: p.rail}
 	t.fired = func() { // before any news of what the cut did
 		if r := c.inj.Report()[i]; r.At != 0 {
 			c.tell(line{Cut: &cutStamp{Rail: p.rail, Kind: p.kind.String(), At: r.At, For: stay, Streams: r.Streams}})
 		}
 	}
-	c.fence.arm(t)
-	if err := c.until(ctx, waitLarge, inForce); err == nil || ctx.Err() != nil {
-		return ctx.Err()
+	for _, t.least = range worthCutting {
+		c.fence.arm(t)
+		if err := c.until(ctx, waitWorth, inForce); err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
-	t.least = 1
-	c.fence.arm(t)
 	return c.until(ctx, waitWrite, inForce)
 }
 
