@@ -146,7 +146,7 @@ func pattern(b []byte, seed uint64) []byte {
 func connect(s *self, j job) (*braid.Node, *braid.Endpoint) {
 	setPorts(s, j)
 	n, err := braid.Open(braid.Options{Rails: j.Rails, Times: brisk(), OnEvent: func(e braid.Event) {
-		s.say("%s %s", strings.ToLower(e.Kind.String()), e.Lane)
+		s.say("%s %s %v", strings.ToLower(e.Kind.String()), e.Lane, e.Err)
 	}})
 	s.must(err)
 	w, err := n.NewWorker()
