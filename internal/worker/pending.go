@@ -49,6 +49,9 @@ func (ep *Endpoint) dispatch() (n int) {
 	n += ep.postReplays(&ep.replayAny)
 	n += ep.postQueue(&ep.pendOrdered)
 	n += ep.postQueue(&ep.pendAny)
+	if n > 0 {
+		ep.posted() // the lanes may have been idle when they were looked at last
+	}
 	return n
 }
 
