@@ -55,7 +55,7 @@ func (c *demoCommand) Run(w world) error {
 		people = w.errOut
 	}
 	r, err := demo.Run(w.ctx, demo.Options{
-		File: c.File, Bytes: int64(c.Size), Seconds: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails,
+		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails,
 		Out: people, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: []string{self, "demo"},
 	})
 	if err != nil {

@@ -266,6 +266,9 @@ func TestEndings(t *testing.T) {
 		{"receiver dies", func(_ int, kids map[string]int) error { return syscall.Kill(kids["receiver"], syscall.SIGKILL) }, 1, "receiver process ended"},
 		{"sender dies", func(_ int, kids map[string]int) error { return syscall.Kill(kids["sender"], syscall.SIGKILL) }, 1, "sender process ended"},
 		{"parent dies", func(p int, _ map[string]int) error { return syscall.Kill(p, syscall.SIGKILL) }, -1, ""},
+		{"parent dies while a child is stopped", func(p int, kids map[string]int) error {
+			return errors.Join(syscall.Kill(kids["receiver"], syscall.SIGSTOP), syscall.Kill(p, syscall.SIGKILL))
+		}, -1, ""},
 		{"interrupt while a child is stopped", func(p int, kids map[string]int) error {
 			return errors.Join(syscall.Kill(kids["receiver"], syscall.SIGSTOP), syscall.Kill(p, syscall.SIGINT))
 		}, 130, "interrupted"},

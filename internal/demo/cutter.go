@@ -23,14 +23,18 @@ var plans = []plan{
 	{rail: 1, kind: fault.Silence, at: 0.6, stay: 0.15},
 }
 
-// How long the cutter waits for what must happen.
-const (
-	waitWorth  = 200 * time.Millisecond
-	waitWrite  = 3 * time.Second  // for a write to be cut in the middle of
-	waitNotice = 5 * time.Second  // for the loss to be noticed
-	waitReturn = 10 * time.Second // for hand-over, and for the lane to come back once it can
-	look       = time.Millisecond
-)
+// look is how often the cutter looks.
+const look = time.Millisecond
+
+// waits are how long the cutter waits for what must happen.
+type waits struct {
+	worth  time.Duration // for a write of each size that is worth to be cut
+	write  time.Duration // for any write, after that
+	notice time.Duration // for the loss to be noticed
+	back   time.Duration // for the hand-over, and for the lane to come back once it can
+}
+
+var patience = waits{worth: 200 * time.Millisecond, write: 3 * time.Second, notice: 5 * time.Second, back: 10 * time.Second}
 
 // worthCutting are sizes of writes, best first: with whole blocks, with parts of a small file, with messages; else any.
 var worthCutting = []int{48 << 10, 600, 150, 1}
@@ -73,10 +77,11 @@ func (w *laneWatch) allUp() bool { return w.get(&w.up, 0) > 0 && w.get(&w.up, 1)
 type cutter struct {
 	inj      *fault.Injector
 	fence    *fence
-	seconds  time.Duration
+	time     time.Duration
 	watch    *laneWatch
 	progress func() float64
 	tell     func(line)
+	waits    waits
 
 	stamps []time.Duration
 }
@@ -89,7 +94,7 @@ func (c *cutter) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.until(ctx, waitReturn, c.watch.allUp); err != nil {
+		if err := c.until(ctx, c.waits.back, c.watch.allUp); err != nil {
 			return fmt.Errorf("before the cut of %s: not all lanes are up: %w", c.fence.rails.Names[p.rail], err)
 		}
 		if err := c.cut(ctx, i, p); err != nil {
@@ -100,19 +105,19 @@ func (c *cutter) run(ctx context.Context) error {
 }
 
 func (c *cutter) cut(ctx context.Context, i int, p plan) error {
-	w, stay := c.watch, time.Duration(p.stay*float64(c.seconds))
+	w, stay := c.watch, time.Duration(p.stay*float64(c.time))
 	downs, over := w.get(&w.downs, p.rail), w.get(&w.over, p.rail)
 	if err := c.spring(ctx, i, p, stay); err != nil {
 		return fmt.Errorf("the injector had no effect: nothing was written on the lane: %w", err)
 	}
 	c.stamps = append(c.stamps, c.inj.Report()[i].At)
-	if err := c.until(ctx, waitNotice, func() bool { return w.get(&w.downs, p.rail) > downs }); err != nil {
+	if err := c.until(ctx, c.waits.notice, func() bool { return w.get(&w.downs, p.rail) > downs }); err != nil {
 		return fmt.Errorf("the lane was cut and not given up: %w", err)
 	}
-	if err := c.until(ctx, waitReturn, func() bool { return w.get(&w.over, p.rail) > over }); err != nil {
+	if err := c.until(ctx, c.waits.back, func() bool { return w.get(&w.over, p.rail) > over }); err != nil {
 		return fmt.Errorf("the lane was given up and not handed over: %w", err)
 	}
-	if err := c.until(ctx, stay+waitReturn, func() bool { return c.inj.Report()[i].Over && w.get(&w.up, p.rail) > 0 }); err != nil {
+	if err := c.until(ctx, stay+c.waits.back, func() bool { return c.inj.Report()[i].Over && w.get(&w.up, p.rail) > 0 }); err != nil {
 		return fmt.Errorf("the lane did not come back: %w", err)
 	}
 	return nil
@@ -132,11 +137,11 @@ func (c *cutter) spring(ctx context.Context, i int, p plan, stay time.Duration) 
 	}
 	for _, t.least = range worthCutting {
 		c.fence.arm(t)
-		if err := c.until(ctx, waitWorth, inForce); err == nil || ctx.Err() != nil {
+		if err := c.until(ctx, c.waits.worth, inForce); err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	return c.until(ctx, waitWrite, inForce)
+	return c.until(ctx, c.waits.write, inForce)
 }
 
 // until looks again and again.

@@ -78,7 +78,7 @@ func newPump(ep *braid.Endpoint, k keys, src *source, s spec) *pump {
 	}
 	p.out.ep = ep
 	if s.Bytes >= 0 {
-		perSecond := max(1, int64(float64(s.Bytes)/s.Seconds.Seconds()))
+		perSecond := max(1, int64(float64(s.Bytes)/s.Time.Seconds()))
 		p.chunk = int(min(tally.MaxData, max(1, perSecond/blocksPerSecond)))
 	}
 	return p
@@ -86,7 +86,7 @@ func newPump(ep *braid.Endpoint, k keys, src *source, s spec) *pump {
 
 // progress is how much of the run is done, from 0 to 1.
 func (p *pump) progress() float64 {
-	done := min(1, (now()-p.begun).Seconds()/p.spec.Seconds.Seconds())
+	done := min(1, (now()-p.begun).Seconds()/p.spec.Time.Seconds())
 	if p.spec.Bytes > 0 {
 		done = min(done, float64(p.sent.Load())/float64(p.spec.Bytes))
 	}
@@ -152,7 +152,7 @@ func (p *pump) mayFill(cutting func() bool) bool {
 		if p.progress() >= 1 && !cutting() {
 			return false
 		}
-	case float64(p.sent.Load()) >= float64(p.spec.Bytes)*(now()-p.begun).Seconds()/p.spec.Seconds.Seconds():
+	case float64(p.sent.Load()) >= float64(p.spec.Bytes)*(now()-p.begun).Seconds()/p.spec.Time.Seconds():
 		return false // ahead of time
 	}
 	return len(p.open.Sums) > 0 || p.window-p.released.Load() < tally.Windows

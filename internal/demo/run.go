@@ -12,7 +12,7 @@ import (
 type Options struct {
 	File    string        // to be moved; "": generated data
 	Bytes   int64         // of generated data; 0: as many as the time allows
-	Seconds time.Duration // how long, about
+	Time    time.Duration // how long, about
 	Rails   []string      // two local addresses
 	Out     io.Writer     // for people, while it runs
 	Color   bool
@@ -29,10 +29,10 @@ func (e *UsageError) Error() string { return e.Text }
 
 // Run runs the demo. The error says that it could not be carried out; what it showed is in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if o.Seconds < time.Second {
-		return nil, &UsageError{fmt.Sprintf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Seconds)}
+	if o.Time < time.Second {
+		return nil, &UsageError{fmt.Sprintf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Time)}
 	}
-	s := spec{File: o.File, Bytes: o.Bytes, Seconds: o.Seconds}
+	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time}
 	switch {
 	case o.File != "":
 		size, err := CheckFile(o.File)

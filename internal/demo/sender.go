@@ -117,7 +117,7 @@ func (x *sender) takeRelease(m *braid.Message) {
 
 // load runs pump and cutter side by side, then ends the stream.
 func (x *sender) load(ctx context.Context, p *pump) error {
-	c := &cutter{inj: x.inj, fence: x.fence, seconds: x.spec.Seconds, watch: &x.watch, progress: p.progress, tell: x.t.tell}
+	c := &cutter{inj: x.inj, fence: x.fence, time: x.spec.Time, watch: &x.watch, progress: p.progress, tell: x.t.tell, waits: patience}
 	var cutErr error
 	cut := make(chan struct{})
 	go func() {

@@ -105,73 +105,95 @@ func TestNothingWrong(t *testing.T) {
 	}
 }
 
+// spoiled is something that goes wrong with one operation, and how it is to be counted.
+type spoiled struct {
+	name          string
+	lost, doubled uint64
+	problem       string
+	spoil         func(r *rig, a *tally.Announcement)
+}
+
+// several are lost then, no matter how many.
+const several = 99
+
+var spoiledPuts = []spoiled{
+	{"a block is lost", 1, 0, "is not there", func(r *rig, a *tally.Announcement) {
+		clear(tally.Slot(r.ring, tally.SlotOf(a.First))[:8]) // as the check before left it
+	}},
+	{"a block is another", 1, 0, "content", func(r *rig, a *tally.Announcement) {
+		tally.Slot(r.ring, tally.SlotOf(a.First+1))[tally.BlockHead]++
+	}},
+	{"a block is whole, and not the one that was sent", 1, 0, "content", func(r *rig, a *tally.Announcement) {
+		tally.SealBlock(tally.Slot(r.ring, tally.SlotOf(a.First)), a.First, 1)
+	}},
+	{"a block's length is a lie", 1, 0, "content", func(r *rig, a *tally.Announcement) {
+		binary.LittleEndian.PutUint32(tally.Slot(r.ring, tally.SlotOf(a.First))[8:], 1<<31)
+	}},
+	{"an old put lands on a new block", 1, 1, "landed there again", func(r *rig, a *tally.Announcement) {
+		r.putBlock(a.First - tally.Slots)
+	}},
+	{"a put lands again before its slot is given back", 0, 1, "landed in its slot again", func(r *rig, a *tally.Announcement) {
+		r.putBlock(a.First - 1)
+	}},
+	{"half of a put lands again", 0, 1, "landed in its slot again", func(r *rig, a *tally.Announcement) {
+		tally.Slot(r.ring, tally.SlotOf(a.First-1))[tally.BlockHead]++
+	}},
+	{"a word is lost", 1, 0, "word", func(r *rig, a *tally.Announcement) {
+		r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), 0)
+	}},
+	{"a word lands again", 0, 1, "landed again", func(r *rig, a *tally.Announcement) {
+		r.board.Sweep()
+		r.putWord(a.First)
+	}},
+	{"a word of the round before lands again", 0, 1, "landed again", func(r *rig, a *tally.Announcement) {
+		r.board.Sweep()
+		r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), a.First-tally.Slots)
+	}},
+	{"a word lands where it does not belong", 0, 0, "where", func(r *rig, a *tally.Announcement) {
+		r.board.Sweep()
+		r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), a.First+1)
+	}},
+	{"an announcement is of another window", several, several, "begins with block", func(r *rig, a *tally.Announcement) { a.First += 2 }},
+	{"a block's checksum falls over", 1, 0, "content", func(r *rig, a *tally.Announcement) {
+		tally.Slot(r.ring, tally.SlotOf(a.First))[12]++
+	}},
+}
+
+var spoiledMessages = []spoiled{
+	{"a message is lost", 1, 0, "came when", func(r *rig, _ *tally.Announcement) { r.issued.Messages++ }},
+	{"a message comes twice", 0, 1, "came again", func(r *rig, _ *tally.Announcement) { r.message(r.issued.Messages) }},
+	{"an old message comes again", 0, 1, "came again", func(r *rig, _ *tally.Announcement) { r.message(3) }},
+	{"messages change places", 0, 0, "after later ones", func(r *rig, _ *tally.Announcement) {
+		r.issued.Messages += 2
+		r.message(r.issued.Messages)
+		r.message(r.issued.Messages - 1)
+	}},
+	{"a message is another", 1, 0, "content", func(r *rig, _ *tally.Announcement) {
+		r.issued.Messages++
+		p := append(tally.NotePayload(r.issued.Messages), 1)
+		r.order.Message(tally.MessageHeader(r.issued.Messages, tally.KindNote, p), p)
+	}},
+	{"a message's bits fall over", 1, 0, "content", func(r *rig, _ *tally.Announcement) {
+		r.issued.Messages++
+		h := tally.MessageHeader(r.issued.Messages, tally.KindNote, nil)
+		h[0] ^= 64
+		r.order.Message(h, nil)
+	}},
+	{"an announcement's bits fall over", 1, 0, "content", func(r *rig, a *tally.Announcement) {
+		r.issued.Messages++
+		h := tally.MessageHeader(r.issued.Messages, tally.KindAnnounce, a.Encode())
+		a.Sums[0]++
+		if _, ok := r.order.Message(h, a.Encode()); ok {
+			r.order.Message(h, a.Encode())
+		}
+		a.Sums[0]--
+	}},
+}
+
 // TestSpoiled: whatever goes wrong with one operation is seen, and counted as what it is.
 func TestSpoiled(t *testing.T) {
-	const several = 99
 	const at = 90 // the window in which it happens, in the second round of the ring
-	for _, c := range []struct {
-		name          string
-		lost, doubled uint64
-		problem       string
-		spoil         func(r *rig, a *tally.Announcement)
-	}{
-		{"a block is lost", 1, 0, "is not there", func(r *rig, a *tally.Announcement) {
-			clear(tally.Slot(r.ring, tally.SlotOf(a.First))[:8]) // as the check before left it
-		}},
-		{"a block is another", 1, 0, "content", func(r *rig, a *tally.Announcement) {
-			tally.Slot(r.ring, tally.SlotOf(a.First+1))[tally.BlockHead]++
-		}},
-		{"a block is whole, and not the one that was sent", 1, 0, "content", func(r *rig, a *tally.Announcement) {
-			tally.SealBlock(tally.Slot(r.ring, tally.SlotOf(a.First)), a.First, 1)
-		}},
-		{"a block's length is a lie", 1, 0, "content", func(r *rig, a *tally.Announcement) {
-			binary.LittleEndian.PutUint32(tally.Slot(r.ring, tally.SlotOf(a.First))[8:], 1<<31)
-		}},
-		{"an old put lands on a new block", 1, 1, "landed there again", func(r *rig, a *tally.Announcement) {
-			r.putBlock(a.First - tally.Slots)
-		}},
-		{"a put lands again before its slot is given back", 0, 1, "landed in its slot again", func(r *rig, a *tally.Announcement) {
-			r.putBlock(a.First - 1)
-		}},
-		{"half of a put lands again", 0, 1, "landed in its slot again", func(r *rig, a *tally.Announcement) {
-			tally.Slot(r.ring, tally.SlotOf(a.First-1))[tally.BlockHead]++
-		}},
-		{"a word is lost", 1, 0, "word", func(r *rig, a *tally.Announcement) {
-			r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), 0)
-		}},
-		{"a word lands again", 0, 1, "landed again", func(r *rig, a *tally.Announcement) {
-			r.board.Sweep()
-			r.putWord(a.First)
-		}},
-		{"a word of the round before lands again", 0, 1, "landed again", func(r *rig, a *tally.Announcement) {
-			r.board.Sweep()
-			r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), a.First-tally.Slots)
-		}},
-		{"a word lands where it does not belong", 0, 0, "where", func(r *rig, a *tally.Announcement) {
-			r.board.Sweep()
-			r.words.Store64(uint64(tally.WordOffset(tally.SlotOf(a.First))), a.First+1)
-		}},
-		{"a message is lost", 1, 0, "came when", func(r *rig, _ *tally.Announcement) { r.issued.Messages++ }},
-		{"a message comes twice", 0, 1, "came again", func(r *rig, _ *tally.Announcement) { r.message(r.issued.Messages) }},
-		{"an old message comes again", 0, 1, "came again", func(r *rig, _ *tally.Announcement) { r.message(3) }},
-		{"messages change places", 0, 0, "after later ones", func(r *rig, _ *tally.Announcement) {
-			r.issued.Messages += 2
-			r.message(r.issued.Messages)
-			r.message(r.issued.Messages - 1)
-		}},
-		{"a message is another", 1, 0, "content", func(r *rig, _ *tally.Announcement) {
-			r.issued.Messages++
-			p := append(tally.NotePayload(r.issued.Messages), 1)
-			r.order.Message(tally.MessageHeader(r.issued.Messages, tally.KindNote, p), p)
-		}},
-		{"a message's bits fall over", 1, 0, "content", func(r *rig, _ *tally.Announcement) {
-			r.issued.Messages++
-			h := tally.MessageHeader(r.issued.Messages, tally.KindNote, nil)
-			h[0] ^= 64
-			r.order.Message(h, nil)
-		}},
-		{"an announcement is of another window", several, several, "begins with block", func(r *rig, a *tally.Announcement) { a.First += 2 }},
-	} {
+	for _, c := range append(slices.Clone(spoiledPuts), spoiledMessages...) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig()
 			got := r.run(func(w uint64, a *tally.Announcement) {

@@ -32,11 +32,10 @@ func (g *Gaps) Completed(at time.Duration) {
 }
 
 // Longest is the longest time without a completion between from and to; what lasts longer counts as far as it
-// lies inside.
+// lies inside. After the last completion nothing is due.
 func (g *Gaps) Longest(from, to time.Duration) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	to = min(to, g.last) // after the last completion nothing was due any more
 	var most time.Duration
 	for _, x := range g.list {
 		most = max(most, min(x.to, to)-max(x.from, from))
