@@ -62,7 +62,8 @@ func start(t testing.TB, j job) *child {
 		argv = []string{"ip", "netns", "exec", j.Netns, os.Args[0]}
 	}
 	c := &child{t: t, name: j.Role, cmd: exec.Command(argv[0], argv[1:]...), lines: make(chan string, 1024), done: make(chan struct{})}
-	c.cmd.Env = append(os.Environ(), jobKey+"="+string(text))
+	// The race detector would have a process sleep for a second before it exits.
+	c.cmd.Env = append(os.Environ(), jobKey+"="+string(text), strings.TrimSpace("GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	c.cmd.Stderr = &c.noise
 	c.cmd.WaitDelay = time.Second
 	if c.in, err = c.cmd.StdinPipe(); err != nil {

@@ -95,6 +95,9 @@ func linkDown(t *testing.T, end int) {
 	w.set(end, 2, "down")
 	since := time.Now()
 	lost := sender.expect("lanedown")
+	if took := time.Since(since); took > bound { // only keepalive would find it
+		t.Errorf("lost after %v, though work was under way", took)
+	}
 	t.Logf("lost after %v: %s", time.Since(since).Round(time.Millisecond), lost)
 	if want := "10.77.2.1:"; !strings.HasPrefix(lost, want) {
 		t.Errorf("lane %q is lost, want %s...", lost, want)
@@ -109,6 +112,35 @@ func linkDown(t *testing.T, end int) {
 	w.set(end, 2, "up")
 	if !eventually(func() bool { sender.tell("lanes"); return sender.number("lanes") == 2 }) {
 		t.Error("the lane does not come back with the link")
+	}
+	sender.tell("close")
+	sender.exits()
+}
+
+// TestB8_AllLinksDown: both links go down in mid put, and come back. The endpoint is suspended, resumes, and nothing is lost.
+func TestB8_AllLinksDown(t *testing.T) {
+	begin(t)
+	w := newWorld(t, 2)
+	const size = 64 << 20
+	const silence = 300 * time.Millisecond
+	receiver := start(t, job{Role: "serve", Netns: w.right, Addr: "10.77.1.2:0", Rails: w.rails(1), Size: size, Peer: silence})
+	key, err := parseKey(receiver.expect("key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := start(t, job{Role: "put", Netns: w.left, Addr: receiver.expect("addr"), Rails: w.rails(0), Key: key.Bytes(), Size: size, Peer: silence})
+	sender.expect("round")
+	w.set(0, 1, "down")
+	w.set(0, 2, "down")
+	sender.expect("suspended")
+	w.set(0, 1, "up")
+	w.set(0, 2, "up")
+	sender.expect("resumed")
+	sender.tell("enough")
+	sent := sender.expect("sent")
+	receiver.tell("sum")
+	if got := receiver.expect("sum"); got != sent {
+		t.Errorf("checksum of what was put: %s, of what came: %s", sent, got)
 	}
 	sender.tell("close")
 	sender.exits()

@@ -26,7 +26,8 @@ type job struct {
 	Key   []byte   // packed remote key
 	Count int
 	Size  int
-	Ports string // range of local ports that the process sets in its namespace
+	Ports string        // range of local ports that the process sets in its namespace
+	Peer  time.Duration // Times.Peer
 }
 
 var roles = map[string]func(*self, job){

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/openbraid/braid"
@@ -60,7 +61,7 @@ func serveOwned(s *self, j job) {
 
 func listen(s *self, j job, owned bool) (*braid.Node, *braid.Worker, *braid.Listener, *braid.Memory) {
 	setPorts(s, j)
-	n, err := braid.Open(braid.Options{Owned: owned, Rails: j.Rails, Times: brisk()})
+	n, err := braid.Open(braid.Options{Owned: owned, Rails: j.Rails, Times: brisk(j)})
 	s.must(err)
 	w, err := n.NewWorker()
 	s.must(err)
@@ -96,6 +97,10 @@ func obey(s *self, w *braid.Worker, mem *braid.Memory, command string) {
 	case "sum":
 		w.Progress() // so that the race detector sees what the peer's flush means
 		s.say("sum %d", crc32.ChecksumIEEE(mem.Bytes()))
+	case "cpu": // used so far
+		var u syscall.Rusage
+		s.must(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		s.say("cpu %d", (u.Utime.Nano()+u.Stime.Nano())/1000)
 	case "freeze": // no progress any more
 		s.say("frozen")
 		select {}
@@ -106,9 +111,9 @@ func obey(s *self, w *braid.Worker, mem *braid.Memory, command string) {
 	}
 }
 
-// brisk are times that make a test short.
-func brisk() braid.Times {
-	return braid.Times{Handshake: 2 * time.Second, RedialMin: 10 * time.Millisecond, RedialMax: 100 * time.Millisecond}
+// brisk are times that make a test short. Keepalive is so long that nothing is found by it.
+func brisk(j job) braid.Times {
+	return braid.Times{Peer: j.Peer, Handshake: 2 * time.Second, Keepalive: 20 * time.Second, RedialMin: 10 * time.Millisecond, RedialMax: 100 * time.Millisecond}
 }
 
 // checkedHeader says what the payload is.
@@ -145,7 +150,7 @@ func pattern(b []byte, seed uint64) []byte {
 // connect is the client half of most roles.
 func connect(s *self, j job) (*braid.Node, *braid.Endpoint) {
 	setPorts(s, j)
-	n, err := braid.Open(braid.Options{Rails: j.Rails, Times: brisk(), OnEvent: func(e braid.Event) {
+	n, err := braid.Open(braid.Options{Rails: j.Rails, Times: brisk(j), OnEvent: func(e braid.Event) {
 		s.say("%s %s %v", strings.ToLower(e.Kind.String()), e.Lane, e.Err)
 	}})
 	s.must(err)
