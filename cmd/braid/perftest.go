@@ -100,6 +100,9 @@ func (c *perftestCommand) Run(w world) error {
 	if err != nil {
 		return usage{err}
 	}
+	if err := c.pairs(tests); err != nil {
+		return usage{err}
+	}
 	addr, child, err := c.server(w)
 	if err != nil {
 		return err
@@ -196,6 +199,22 @@ func (t *perftestTest) params(setup perf.Setup) (perf.Params, error) {
 	return p, p.Validate()
 }
 
+// pairs says what can't be compared, before anything is started.
+func (c *perftestCommand) pairs(tests []measurement) error {
+	for _, t := range tests {
+		if p := c.pair(t); c.PairModes {
+			if err := p.Validate(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *perftestCommand) pair(t measurement) perf.PairParams {
+	return perf.PairParams{Params: t.Params, Pairs: c.Pairs, Block: c.Block, Seed: c.Seed, Null: c.Null}
+}
+
 // server says where the server is, and starts one if it is asked to.
 func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	if !c.Spawn {
@@ -256,7 +275,7 @@ var errParentGone = errors.New("who started this server is gone")
 func (c *perftestCommand) measure(w world, addr string, t measurement) (r perf.Result, err error) {
 	p := printer{out: w.out, form: c.perftestPrint, name: t.name}
 	if c.PairModes {
-		r, err = perf.RunPairs(w.ctx, addr, perf.PairParams{Params: t.Params, Pairs: c.Pairs, Block: c.Block, Seed: c.Seed, Null: c.Null})
+		r, err = perf.RunPairs(w.ctx, addr, c.pair(t))
 	} else {
 		p.params = &t.Params
 		r, err = perf.Run(w.ctx, addr, t.Params, p.row)

@@ -18,7 +18,10 @@ type printer struct {
 	params *perf.Params // nil once the head is printed
 }
 
-const rule = "+--------------+--------------+------------------------------+---------------------+-----------------------+"
+const (
+	rule = "+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+"
+	top  = "+--------------+--------------+------------------------------+---------------------+-----------------------+"
+)
 
 // head comes before the first row: then the connection stands.
 func (p *printer) head() {
@@ -52,9 +55,9 @@ func (p *printer) tableHead(t *perf.Params) {
 	if t.IsLatency() {
 		what = "latency (usec)"
 	}
+	fmt.Fprintln(p.out, top)
+	fmt.Fprintf(p.out, "|              |              | %s | bandwidth (10^6 B/s)|  message rate (msg/s) |\n", center(what, 28))
 	fmt.Fprintln(p.out, rule)
-	fmt.Fprintf(p.out, "|              |              | %s |  bandwidth (MB=10^6) |  message rate (msg/s) |\n", center(what, 28))
-	fmt.Fprintln(p.out, strings.Replace(rule, "------------------------------", "----------+---------+---------", 1))
 	fmt.Fprintf(p.out, "| %12s | %12s | %8s | %7s | %7s | %8s | %8s | %9s | %9s |\n",
 		"Stage", "# iterations", strconv.FormatFloat(t.Percentile, 'g', 4, 64)+"%ile", "average", "overall", "average", "overall", "average", "overall")
 	fmt.Fprintln(p.out, rule)

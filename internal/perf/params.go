@@ -79,6 +79,8 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-H %d: a put has no header", p.Header)
 	case t.put && t.latency && p.Size < wordLen:
 		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, wordLen)
+	case t.put && t.latency && p.Shared && p.Size != wordLen:
+		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.name, wordLen)
 	case t.put && p.Verify && p.Size == 0:
 		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")
 	case p.Verify && p.Header > 0 && p.Header < wordLen:

@@ -43,20 +43,28 @@ func within(t *testing.T, d time.Duration) context.Context {
 }
 
 func TestRun(t *testing.T) {
+	const iterations = 100
 	for _, shared := range []bool{false, true} {
 		addr := serve(t, perf.ServerParams{Setup: perf.Setup{Shared: shared}})
 		for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw"} {
 			for _, size := range []int{8, 13, 40_000, 700_001} {
+				if shared && test == "put_lat" && size != 8 {
+					continue // refused
+				}
 				for _, verify := range []bool{false, true} {
 					name := fmt.Sprintf("%s/%d/shared=%v/verify=%v", test, size, shared, verify)
 					t.Run(name, func(t *testing.T) {
-						p := perf.Params{Test: test, Size: size, Iterations: 100, Warmup: 7, Verify: verify}
+						p := perf.Params{Test: test, Size: size, Iterations: iterations, Warmup: 7, Verify: verify}
+						if strings.HasSuffix(test, "_lat") {
+							p.Iterations = 10 // each may take time slices of a machine with few processors
+						}
+						n := p.Iterations
 						p.Shared, p.Lanes, p.ErrorMode = shared, 2, braid.Failover
 						r, err := perf.Run(within(t, 20*time.Second), addr, p, nil)
 						if err != nil {
 							t.Fatal(err)
 						}
-						if r.Broken() || r.Iterations != 100 || r.Lanes != 2 || r.Verified != verify || r.ErrorMode != "failover" {
+						if r.Broken() || r.Iterations != n || r.Lanes != 2 || r.Verified != verify || r.ErrorMode != "failover" {
 							t.Errorf("%+v", r)
 						}
 						if !(r.Latency.P50 > 0 && r.Latency.P99 >= r.Latency.P50 && r.Latency.Max >= 0.999*r.Latency.Avg && r.Bandwidth > 0 && r.Rate > 0) {

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+// command runs a command line and returns its status, its output and its errors.
+func command(t *testing.T, args ...string) (int, string, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	var files [2]*os.File
+	for i := range files {
+		f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	status := run(world{ctx, strings.NewReader(""), files[0], files[1]}, args)
+	var text [2]string
+	for i, f := range files {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[i] = string(b)
+	}
+	return status, text[0], text[1]
+}
+
+// server starts one in this process and returns its address.
+func server(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	addr, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- perf.Serve(ctx, perf.ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { addr <- a }})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	select {
+	case a := <-addr:
+		return a
+	case err := <-done:
+		done <- nil
+		t.Fatal(err)
+	}
+	return ""
+}
+
+func TestPerftestJSON(t *testing.T) {
+	status, out, errOut := command(t, "perftest", server(t), "-t", "ucp_am_bw", "-s", "1k", "-n", "500", "-w", "0", "--verify", "--lanes", "2", "--error-mode", "none", "--json")
+	if status != 0 || errOut != "" {
+		t.Fatalf("status %d: %s", status, errOut)
+	}
+	var got map[string]any
+	d := json.NewDecoder(strings.NewReader(out))
+	if err := d.Decode(&got); err != nil || d.More() {
+		t.Fatalf("not one object: %v: %s", err, out)
+	}
+	for key, want := range map[string]any{
+		"test": "am_bw", "transport": "tcp", "lanes": 2.0, "error_mode": "none", "mode": "owned", "size": 1024.0, "iterations": 500.0,
+		"lost": 0.0, "doubled": 0.0, "corrupt": 0.0, "verified": true,
+	} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+	lat, _ := got["latency_us"].(map[string]any)
+	for _, key := range []string{"p50", "p99", "avg", "max"} {
+		if v, _ := lat[key].(float64); v <= 0 {
+			t.Errorf("latency_us.%s is %v", key, lat[key])
+		}
+	}
+	for _, key := range []string{"bandwidth_mb_s", "message_rate"} {
+		if v, _ := got[key].(float64); v <= 0 {
+			t.Errorf("%s is %v", key, got[key])
+		}
+	}
+}
+
+func TestPerftestPairsJSON(t *testing.T) {
+	status, out, errOut := command(t, "perftest", server(t), "-t", "put_bw", "--pair-modes", "--pairs", "200", "--block", "100us", "--null", "--json")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errOut)
+	}
+	var got struct {
+		Pair struct{ Ratio, Low, High float64 }
+		Mode string `json:"error_mode"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Pair.Low <= 0 || got.Pair.Low > got.Pair.Ratio || got.Pair.Ratio > got.Pair.High || got.Mode != "none/none" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestPerftestBatch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "batch")
+	if err := os.WriteFile(file, []byte("# two\nsmall -t am_lat -n 5\n\nlarge -t put_bw -s 64k -n 7 -O 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errOut := command(t, "perftest", server(t), "-b", file, "-v", "-f")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errOut)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "name,iterations,50.0_percentile_lat,") || !strings.HasPrefix(lines[1], "small,5,") || !strings.HasPrefix(lines[3], "large,7,") {
+		t.Errorf("%s", out)
+	}
+	if err := os.WriteFile(file, []byte("ok -t am_lat\nbad -t am_lat -n x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != exitUsage || !strings.Contains(errOut, ":2:") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+}
+
+func TestPerftestRefuses(t *testing.T) {
+	for line, want := range map[string]string{
+		"-t am_lat -D iov h":                    "-D: not here",
+		"-t am_lat -Diov h":                     "-D: not here",
+		"-t am_lat -M multi h":                  "--shared is multi",
+		"-t am_lat -s 8,16 h":                   "batch file",
+		"-t am_lat -s 8q h":                     "no number of bytes",
+		"-t tag_bw h":                           "no such operation",
+		"-t nonsense h":                         "there are put_lat",
+		"h":                                     "which test",
+		"-t am_lat":                             "a server does what its client says",
+		"-t am_lat --spawn h":                   "leave one of them out",
+		"-t am_lat --cpus 0,1 h":                "with --spawn",
+		"-t am_lat --spawn --cpus 0":            "two numbers",
+		"-t am_lat --error-mode x h":            "failover, peer or none",
+		"-t am_lat --null h":                    "check of --pair-modes",
+		"-t am_lat --json -v h":                 "can't be used together",
+		"-t am_bw --pair-modes --verify h":      "a run of its own",
+		"-t am_bw --pair-modes -O 31 h":         "at least 32",
+		"--json":                                "prints no results",
+		"-t am_lat --owned --shared h":          "can't be used together",
+		"-t am_lat -O 3 h":                      "use am_bw",
+		"-t am_lat --listen 0.0.0.0 h":          "for a server",
+		"-t am_lat -n 10 --transport carrier h": "there is tcp",
+	} {
+		status, out, errOut := command(t, append([]string{"perftest"}, strings.Fields(line)...)...)
+		if status != exitUsage || !strings.Contains(errOut, want) || out != "" {
+			t.Errorf("%s: status %d, %q, %q; want %q", line, status, out, errOut, want)
+		}
+	}
+}
+
+func TestPrinter(t *testing.T) {
+	params := perf.Params{Test: "am_lat", Size: 8, Percentile: 99.9, Outstanding: 1}
+	params.Transport, params.Lanes = "tcp", 2
+	row := perf.Row{Iterations: 1234567, Typical: 1.5, Moment: 2, All: 2.5, MomentMB: 3, AllMB: 3.5, MomentRate: 4000, AllRate: 4500.4}
+	last := row
+	last.Final = true
+	for _, c := range []struct {
+		form perftestPrint
+		want string
+	}{
+		{perftestPrint{Numeric: true}, `am_lat, 8 bytes, tcp, lanes 2, error mode failover, owned, outstanding 1, verify false
++--------------+--------------+------------------------------+---------------------+-----------------------+
+|              |              |        latency (usec)        | bandwidth (10^6 B/s)|  message rate (msg/s) |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+|        Stage | # iterations | 99.9%ile | average | overall |  average |  overall |   average |   overall |
++--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
+                    1,234,567      1.500     2.000     2.500       3.00       3.50       4,000       4,500
+Final:              1,234,567      1.500     2.000     2.500       3.00       3.50       4,000       4,500
+`},
+		{perftestPrint{CSV: true, Final: true}, `iterations,99.9_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
+1234567,1.500,2.000,2.500,3.00,3.50,4000,4500
+`},
+		{perftestPrint{JSON: true}, ""},
+	} {
+		var out bytes.Buffer
+		p := printer{out: &out, form: c.form, params: &params}
+		p.row(row)
+		p.row(last)
+		if d := cmp.Diff(c.want, out.String()); d != "" {
+			t.Errorf("%+v: %s", c.form, d)
+		}
+	}
+}
+
+func TestPrinterTellsWhatIsBroken(t *testing.T) {
+	for _, form := range []perftestPrint{{}, {CSV: true}} {
+		var out bytes.Buffer
+		p := printer{out: &out, form: form}
+		if err := p.result(&perf.Result{Verified: true, Lost: 3, Doubled: 2, Corrupt: 1}); err != nil || !strings.Contains(out.String(), "lost 3, doubled 2, corrupt 1") {
+			t.Errorf("%v %s", err, out.String())
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package perf
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// listening starts a server in this process that ends with the test.
+func listening(t *testing.T) (addr string, stop context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	bound, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- Serve(ctx, ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { bound <- a }})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	select {
+	case a := <-bound:
+		return a, cancel
+	case err := <-done:
+		done <- nil
+		t.Fatal(err)
+	}
+	return "", nil
+}
+
+// dialed is a client that has agreed on a test, to be misused.
+func dialed(t *testing.T, addr string, p Params, total uint64) *client {
+	t.Helper()
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	c, err := dial(ctx, addr, p, newID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.node.Close() })
+	if err := c.begin(total); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What the far side counts is what arrives: here a client that loses, doubles, exchanges and spoils.
+func TestServerCountsMessages(t *testing.T) {
+	addr, _ := listening(t)
+	c := dialed(t, addr, Params{Test: "am_bw", Size: 100, Verify: true}, 6)
+	for _, seq := range []uint64{0, 2, 1, 4, 4, 5} { // 3 is lost
+		head, body := make([]byte, wordLen), make([]byte, 100)
+		binary.LittleEndian.PutUint64(head, seq)
+		fill(body, base(seq, false))
+		if seq == 5 {
+			body[99] ^= 1
+		}
+		if err := c.ep.SendAM(c.ctx, idData, head, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.end()
+	if want := (Tally{Arrived: 6, Lost: 1, Doubled: 1, Disorders: 1, Corrupt: 1}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestServerCountsPuts(t *testing.T) {
+	addr, _ := listening(t)
+	c := dialed(t, addr, Params{Test: "put_bw", Size: 64, Outstanding: 4, Verify: true}, 8)
+	put := func(seq, slot uint64, spoil bool) {
+		body := make([]byte, 64)
+		fill(body, base(seq, false))
+		if spoil {
+			body[40] ^= 1
+		}
+		if err := c.ep.Put(c.ctx, body, c.key, slot*64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(first uint64) {
+		if err := c.ep.Flush(c.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ask(note{Kind: kindCheck, First: first, Count: 4}, kindChecked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(0, 0, false)
+	put(1, 1, true)
+	put(3, 3, false) // 2 is lost
+	check(0)
+	put(0, 0, false) // again, in the place of 4
+	put(5, 1, false)
+	put(6, 2, false)
+	put(7, 3, false)
+	check(4)
+	put(7, 3, false) // late
+	got, err := c.end()
+	if want := (Tally{Arrived: 7, Lost: 2, Doubled: 2, Corrupt: 1}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestServerRefusesSecondClient(t *testing.T) {
+	addr, _ := listening(t)
+	c := dialed(t, addr, Params{Test: "am_bw"}, 1)
+	second := Params{Test: "am_bw", Iterations: 1}
+	done := make(chan error)
+	go func() {
+		_, err := Run(context.Background(), addr, second, nil)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "another client is being served") {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("no answer")
+	}
+	if _, err := c.end(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(c.ctx, addr, second, nil); err != nil {
+		t.Errorf("after the first has ended: %v", err)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	addr, _ := listening(t)
+	n, err := braid.Open(braid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	w := n.Worker()
+	answer := make(chan note, 1)
+	w.HandleAM(idNote, func(m *braid.Message) {
+		var got note
+		if json.Unmarshal(m.Payload(), &got) == nil {
+			answer <- got
+		}
+	})
+	ep, err := w.Dial(ctx, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`{"version":99,"kind":"start","test":{}}`: "no braid perftest",
+		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 1",
+		`nonsense`:                                "no braid perftest",
+		`{"version":1,"kind":"stop"}`:             "not what comes next",
+		`{"version":1,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:  "out of range",
+		`{"version":1,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`: "out of range",
+	} {
+		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case got := <-answer:
+			if got.Kind != kindRefused || !strings.Contains(got.Text, want) {
+				t.Errorf("%s: %+v", text, got)
+			}
+		case <-ctx.Done():
+			t.Fatalf("%s: no answer", text)
+		}
+	}
+}
+
+// The server goes away in the middle of a test.
+func TestServerDies(t *testing.T) {
+	for _, test := range []string{"am_lat", "am_bw", "put_lat"} {
+		addr, stop := listening(t)
+		time.AfterFunc(100*time.Millisecond, stop)
+		begun := time.Now()
+		p := Params{Test: test, Size: 8, Iterations: 1 << 30}
+		p.ErrorMode = braid.Peer
+		_, err := Run(context.Background(), addr, p, nil)
+		if err == nil || time.Since(begun) > 15*time.Second {
+			t.Errorf("%s: %v after %v", test, err, time.Since(begun))
+		}
+	}
+}
+
+func TestRunIsCanceled(t *testing.T) {
+	addr, _ := listening(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("enough")
+	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+	_, err := Run(ctx, addr, Params{Test: "put_bw", Size: 4096, Iterations: 1 << 30}, nil)
+	if !errors.Is(err, why) && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestPairsRun(t *testing.T) {
+	addr, _ := listening(t)
+	for _, test := range []string{"am_bw", "put_lat"} {
+		p := PairParams{Params: Params{Test: test, Size: 64}, Pairs: 200, Block: 100 * time.Microsecond, Seed: 7}
+		r, err := RunPairs(context.Background(), addr, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := r.Pair
+		if q == nil || q.Pairs != 200 || !(q.Low > 0 && q.Low <= q.Ratio && q.Ratio <= q.High) || q.Seed != 7 || r.ErrorMode != "failover/none" {
+			t.Errorf("%+v %+v", r, q)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package perf
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		p    Params
+		want string // part of the error; "" is none
+	}{
+		{Params{Test: "am_lat"}, ""},
+		{Params{Test: "ucp_put_bw", Size: 1 << 20}, ""},
+		{Params{}, "which test"},
+		{Params{Test: "tag_lat"}, "no such operation"},
+		{Params{Test: "ucp_fadd"}, "no such operation"},
+		{Params{Test: "am_late"}, "no such test; there are put_lat"},
+		{Params{Test: "am_lat", Size: -1}, "-s -1"},
+		{Params{Test: "am_bw", Size: 2 << 30}, "-s 2147483648"},
+		{Params{Test: "am_bw", Iterations: -3}, "-n -3"},
+		{Params{Test: "am_bw", Warmup: -3}, "-w -3"},
+		{Params{Test: "am_lat", Outstanding: 2}, "use am_bw"},
+		{Params{Test: "am_bw", Outstanding: 5000}, "-O 5000"},
+		{Params{Test: "put_bw", Header: 8}, "a put has no header"},
+		{Params{Test: "am_bw", Header: 4, Verify: true}, "number of 8 bytes"},
+		{Params{Test: "put_lat", Size: 4}, "counter"},
+		{Params{Test: "put_bw", Verify: true}, "--verify"},
+		{Params{Test: "put_lat", Size: 16, Setup: Setup{Shared: true}}, "with --shared"},
+		{Params{Test: "put_lat", Size: 8, Setup: Setup{Shared: true}}, ""},
+		{Params{Test: "am_lat", Percentile: 101}, "-R 101"},
+		{Params{Test: "am_lat", Percentile: math.NaN()}, "-R NaN"},
+		{Params{Test: "am_lat", Setup: Setup{Transport: "ib"}}, "--transport ib"},
+		{Params{Test: "am_lat", Setup: Setup{Lanes: 17}}, "--lanes 17"},
+		{Params{Test: "am_lat", Setup: Setup{CPUs: "x"}}, `cpu "x"`},
+	} {
+		err := c.p.Validate()
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %v, want %q", c.p, err, c.want)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	p := Params{Test: "ucp_am_bw", Size: 16 << 20, Warmup: DefaultWarmup, Verify: true}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if p.Test != "am_bw" || p.Iterations != 512 || p.Warmup != 512 || p.Outstanding != 16 || p.Percentile != 50 || p.Lanes != 1 || p.Transport != "tcp" {
+		t.Errorf("%+v", p)
+	}
+	if n := DefaultIterations(8); n != 1_000_000 {
+		t.Error(n)
+	}
+	if n := DefaultIterations(1 << 30); n != 10 {
+		t.Error(n)
+	}
+}
+
+func TestValidatePairs(t *testing.T) {
+	bw := Params{Test: "am_bw", Size: 8}
+	for _, c := range []struct {
+		p    PairParams
+		want string
+	}{
+		{PairParams{Params: bw}, ""},
+		{PairParams{Params: Params{Test: "am_lat"}}, ""},
+		{PairParams{Params: bw, Pairs: 199}, "--pairs 199"},
+		{PairParams{Params: bw, Block: time.Nanosecond}, "--block 1ns"},
+		{PairParams{Params: Params{Test: "am_bw", Outstanding: 16}}, "at least 32"},
+		{PairParams{Params: Params{Test: "am_bw", Verify: true}}, "a run of its own"},
+	} {
+		err := c.p.Validate()
+		switch {
+		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%+v: %v, want %q", c.p, err, c.want)
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
+
+func TestMeter(t *testing.T) {
+	p := Params{Test: "am_lat", Size: 1000, Percentile: 50}
+	m := newMeter(&p, nil)
+	m.ops, m.last = 1000, 10*time.Millisecond // 10 us a round trip
+	r := m.now(true)
+	if !near(r.All, 5) || !near(r.AllMB, 200) || !near(r.AllRate, 200_000) || r.Moment != r.All {
+		t.Errorf("half round trips: %+v", r)
+	}
+	p.Test = "am_bw"
+	m = newMeter(&p, nil)
+	m.ops, m.last = 1000, time.Millisecond
+	if r := m.now(true); !near(r.All, 1) || !near(r.AllMB, 1000) || !near(r.AllRate, 1_000_000) {
+		t.Errorf("a stream: %+v", r)
+	}
+	m.toldOps, m.told = 900, 500*time.Microsecond
+	if r := m.now(false); !near(r.Moment, 5) || !near(r.All, 1) {
+		t.Errorf("since the last row: %+v", r)
+	}
+}
+
+func TestMeterSkips(t *testing.T) {
+	p := Params{Test: "am_bw", Size: 1, Percentile: 50}
+	m := newMeter(&p, nil)
+	m.begin()
+	m.lap(10)
+	time.Sleep(20 * time.Millisecond)
+	m.skip()
+	m.lap(10)
+	if l := m.latency(); m.last-m.start > 15*time.Millisecond || l.Max > 1000 || l.P50 <= 0 || l.P50 > l.P99 {
+		t.Errorf("the pause counts: %v, %+v", m.last-m.start, l)
+	}
+}
+
+// A stretch that measures next to nothing, or whose clock call is a tenth of it, measures the clock.
+func TestStretch(t *testing.T) {
+	for _, c := range []struct{ size, window, want int }{{8, 32, 1024}, {1 << 20, 32, 32}, {16 << 20, 4, 4}, {4096, 32, 256}, {8, 1000, 2000}} {
+		cl := client{p: Params{Size: c.size, Outstanding: c.window}}
+		if got := cl.stretch(); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
