@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/wire"
 )
 
 func worker(t *testing.T, o braid.Options) *braid.Worker {
@@ -112,6 +113,85 @@ func TestBadDial(t *testing.T) {
 	}
 }
 
+// TestDialRefused: a peer that says no is quoted, and errors.Is tells the kinds of no apart.
+func TestDialRefused(t *testing.T) {
+	tidy(t)
+	say := func(version wire.Version, code wire.RejectCode, text string) string {
+		return server(t, func(c net.Conn) {
+			c.Write(raw(wire.IDPreface, control, wire.Preface{Version: version}.AppendTo(nil), nil))
+			c.Write(raw(wire.IDReject, control, wire.Reject{Code: code, Text: text}.AppendTo(nil), nil))
+			io.Copy(io.Discard, c)
+		})
+	}
+	w := worker(t, braid.Options{Times: braid.Times{Handshake: time.Second}})
+	for _, c := range []struct {
+		name string
+		addr string
+		want error
+		text []string
+	}{
+		{"another version", say(wire.Version{Major: 9, Minor: 8}, wire.RejectVersion, "no"), braid.ErrVersion, []string{"9.8", wire.Ours().String()}},
+		{"rejects our version", say(wire.Ours(), wire.RejectVersion, "we speak 9.8 here"), braid.ErrVersion, []string{"we speak 9.8 here"}},
+		{"rejects us", say(wire.Ours(), wire.RejectLimit, "enough of you"), braid.ErrRefused, []string{"enough of you"}},
+	} {
+		_, err := w.Dial(testContext(t), c.addr)
+		if !errors.Is(err, c.want) || !errors.Is(err, braid.ErrDial) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+			continue
+		}
+		for _, text := range append(c.text, c.addr) {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %q does not say %q", c.name, err, text)
+			}
+		}
+	}
+}
+
+// TestAcceptExpires: an Accept whose context ends takes no endpoint with it: each dialer is accepted by a later call.
+func TestAcceptExpires(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	const dials = 50
+	stop := make(chan struct{})
+	accepted := make(chan int)
+	go func() {
+		n := 0
+		for d := time.Duration(0); !over(stop); d = (d + 37*time.Microsecond) % time.Millisecond {
+			ctx, cancel := context.WithTimeout(context.Background(), d)
+			if _, err := p.ln.Accept(ctx); err == nil {
+				n++
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Accept: %v", err)
+			}
+			cancel()
+		}
+		accepted <- n
+	}()
+	for range dials {
+		ep, err := p.aw.Dial(testContext(t), p.ln.Addr())
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if err := ep.SendAM(testContext(t), 1, nil, nil); err != nil { // it stays until the peer has seen it
+			t.Error(err)
+		}
+	}
+	time.Sleep(20 * time.Millisecond) // for the last one to be accepted
+	close(stop)
+	n := <-accepted
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	for ; n < dials; n++ {
+		if _, err := p.ln.Accept(ctx); err != nil {
+			break
+		}
+	}
+	if n != dials {
+		t.Errorf("%d of %d dialers were accepted", n, dials)
+	}
+}
+
 // TestDialContext: a dial ends with its context, whatever the other side does, and leaves nothing behind.
 func TestDialContext(t *testing.T) {
 	tidy(t)
@@ -178,7 +258,7 @@ func TestListenTwice(t *testing.T) {
 	if err := ln.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if ln, err = w.Listen(ln.Addr()); err != nil {
+	if _, err := w.Listen(ln.Addr()); err != nil {
 		t.Errorf("after Close: %v", err)
 	}
 }

@@ -241,3 +241,39 @@ func TestBackPressure(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockInHandler: a blocking call inside a handler of an Owned worker would wait for ever. It is refused instead; a posted
+// one is fine, and a Shared worker's handler may block.
+func TestBlockInHandler(t *testing.T) {
+	for _, owned := range []bool{true, false} {
+		tidy(t)
+		ctx := testContext(t)
+		p := connect(t, braid.Options{Owned: owned}, braid.Options{})
+		big := make([]byte, 4<<20)
+		p.bw.HandleAM(1, func(m *braid.Message) { m.Endpoint().PostAM(2, nil, nil).Release() })
+		p.bw.HandleAM(3, func(*braid.Message) {})
+		ends := make(chan error, 2)
+		p.aw.HandleAM(2, func(m *braid.Message) {
+			m.Endpoint().PostAM(3, nil, big).Release()
+			ends <- m.Endpoint().Flush(ctx)
+		})
+		if err := p.a.SendAM(ctx, 1, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if !eventually(func() bool {
+			p.aw.Progress()
+			select {
+			case err = <-ends:
+				return true
+			default:
+				return false
+			}
+		}) {
+			t.Fatal("the handler hangs")
+		}
+		if owned != errors.Is(err, braid.ErrInCallback) || !owned && err != nil {
+			t.Errorf("owned %v: Flush in a handler: %v", owned, err)
+		}
+	}
+}

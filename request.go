@@ -32,8 +32,8 @@ func (q Request) taken() bool { return q.stale() || q.r.Waited }
 
 // Wait waits for the user's end: sent; of a Flush: executed. It gives the request back.
 //
-// Errors: the operation's; ErrRequest if it was given back before, or another goroutine waits for it. If the context is over first, the buffers are the caller's
-// again when Wait returns, and the error's Fate says what the peer may have done.
+// Errors: the operation's; ErrRequest if it was given back before, or another goroutine waits for it. If the context is over
+// first, the buffers are the caller's again when Wait returns, and the error's Fate says what the peer may have done.
 func (q Request) Wait(ctx context.Context) error {
 	if q.r == nil {
 		return q.err
