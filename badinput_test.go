@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/wire"
-	"go.uber.org/goleak"
 )
 
 // patience is how long anything may take that should take milliseconds, on a busy machine.
