@@ -99,7 +99,7 @@ func TestA6_OneSidedClose(t *testing.T) {
 		times braid.Times
 		want  error
 	}{
-		{"Times.Close", time.Hour, braid.Times{Close: 200 * time.Millisecond}, braid.ErrPeerFailed},
+		{"Times.Close", patience, braid.Times{Close: 200 * time.Millisecond}, braid.ErrPeerFailed},
 		{"context", 200 * time.Millisecond, braid.Times{}, context.DeadlineExceeded},
 	} {
 		for _, how := range []string{"no progress", "stopped"} {
