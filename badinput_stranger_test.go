@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -196,15 +198,19 @@ func TestHalfOpenLimit(t *testing.T) {
 	for range limit + 16 {
 		silent = append(silent, stranger(t, p.ln.Addr()))
 	}
-	turnedAway := 0
+	var turnedAway atomic.Int64
+	var reads sync.WaitGroup
 	for _, s := range silent {
 		s.SetReadDeadline(soon)
-		if _, err := s.Read(make([]byte, 1)); !timedOut(err) {
-			turnedAway++
-		}
+		reads.Go(func() {
+			if _, err := s.Read(make([]byte, 1)); !timedOut(err) {
+				turnedAway.Add(1)
+			}
+		})
 	}
-	if turnedAway != len(silent)-limit {
-		t.Errorf("%d of %d were turned away at once, want %d", turnedAway, len(silent), len(silent)-limit)
+	reads.Wait()
+	if int(turnedAway.Load()) != len(silent)-limit {
+		t.Errorf("%d of %d were turned away at once, want %d", turnedAway.Load(), len(silent), len(silent)-limit)
 	}
 	k.moves()
 	if !eventually(func() bool {
