@@ -69,10 +69,10 @@ var rooms = []room{
 
 	{dir: ".", rank: 7, kind: public, edge: true},
 
-	{dir: "bench/...", rank: 8, kind: program, edge: true},
 	{dir: "internal/demo/...", rank: 8, kind: program, edge: true},
 	{dir: "internal/perf", rank: 8, kind: program, edge: true},
 
+	{dir: "bench/...", rank: 9, kind: program, edge: true},
 	{dir: "cmd/...", rank: 9, kind: program, edge: true},
 	{dir: "examples/...", rank: 9, kind: program, edge: true},
 

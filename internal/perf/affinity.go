@@ -21,9 +21,9 @@ func cpuOf(s string) (int, error) {
 	return n, nil
 }
 
-// hold binds the calling goroutine to its thread, and that to the processor asked for. It is never let go:
+// Hold binds the calling goroutine to its thread, and that to the processor asked for. It is never let go:
 // the runtime ends a thread with its goroutine rather than reuse one that was bound.
-func hold(cpu string) error {
+func Hold(cpu string) error {
 	n, err := cpuOf(cpu)
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func onThread[T any](cpu string, fn func() (T, error)) (T, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		if o.err = hold(cpu); o.err == nil {
+		if o.err = Hold(cpu); o.err == nil {
 			o.v, o.err = fn()
 		}
 		done <- o

@@ -15,10 +15,10 @@ type Interval struct {
 // confidence is that of all intervals.
 const confidence = 0.95
 
-// medianInterval is the median of a sample and its interval by ranks: the chance that the true median lies below the
+// Median is the median of a sample and its interval by ranks: the chance that the true median lies below the
 // k-th smallest of n values is that of fewer than k heads in n throws of a coin. With fewer than 6 values no rank is
 // good enough, and the interval is all of them.
-func medianInterval(sample []float64) Interval {
+func Median(sample []float64) Interval {
 	if len(sample) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}

@@ -27,7 +27,7 @@ func TestIntervalCovers(t *testing.T) {
 		for i := range sample {
 			sample[i] = truth * lognormal() / lognormal()
 		}
-		iv := medianInterval(sample)
+		iv := Median(sample)
 		if iv.Low <= truth && truth <= iv.High {
 			inside++
 		}
@@ -56,19 +56,19 @@ func TestIntervalTellsApart(t *testing.T) {
 		}
 		return s
 	}
-	if iv := medianInterval(sample(1)); iv.Low > 1 || iv.High < 1 {
+	if iv := Median(sample(1)); iv.Low > 1 || iv.High < 1 {
 		t.Errorf("nothing to see: %+v", iv)
 	}
-	if iv := medianInterval(sample(1.02)); iv.Low <= 1 {
+	if iv := Median(sample(1.02)); iv.Low <= 1 {
 		t.Errorf("2 %% go unseen: %+v", iv)
 	}
-	if iv := medianInterval(nil); !math.IsNaN(iv.Median) {
+	if iv := Median(nil); !math.IsNaN(iv.Median) {
 		t.Errorf("no sample: %+v", iv)
 	}
-	if iv := medianInterval([]float64{3, 1, 2}); iv != (Interval{2, 1, 3}) {
+	if iv := Median([]float64{3, 1, 2}); iv != (Interval{2, 1, 3}) {
 		t.Errorf("few values: %+v", iv)
 	}
-	if iv := medianInterval([]float64{1, 2, 3, 10}); iv.Median != 2.5 {
+	if iv := Median([]float64{1, 2, 3, 10}); iv.Median != 2.5 {
 		t.Errorf("even count: %+v", iv)
 	}
 }

@@ -184,7 +184,7 @@ func (d *duel) calibrate() error {
 }
 
 func (d *duel) result() *Pair {
-	ratio, delta := medianInterval(d.ratios), medianInterval(d.deltas)
+	ratio, delta := Median(d.ratios), Median(d.deltas)
 	return &Pair{
 		Ratio: ratio.Median, Low: ratio.Low, High: ratio.High, DeltaNS: delta,
 		Pairs: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+func TestParseUCX(t *testing.T) {
+	r, err := parseUCX("iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n20000,0.804,2.490,2.500,3.06,100.00,401526,401527\n")
+	if err != nil || r.Iterations != 20000 || r.Latency.P50 != 0.804 || r.Latency.Avg != 2.5 || r.Bandwidth != 104.8576 || r.Rate != 401527 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, bad := range []string{"", "20000,1,2", "a,b,c,d,e,f,g,h"} {
+		if _, err := parseUCX(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		g    goal
+		v    float64
+		want string
+	}{
+		{atMost(1), 1, "ok"}, {atMost(1), 1.01, "MISSED"}, {atLeast(5), 5, "ok"}, {atLeast(5), 4.9, "MISSED"}, {goal{none: true}, 0, ""},
+	} {
+		if got := c.g.verdict(c.v); got != c.want {
+			t.Errorf("%v of %v: %q", c.g, c.v, got)
+		}
+	}
+	cheap := &perf.Pair{Ratio: 1.10, DeltaNS: perf.Interval{Median: 4}}
+	if r := modeRow("x", 8, cheap); r.Verdict != "ok" {
+		t.Errorf("4 ns of a small operation: %+v", r)
+	}
+	if r := modeRow("x", 4096, cheap); r.Verdict != "MISSED" {
+		t.Errorf("10 %% of a larger one: %+v", r)
+	}
+}
+
+// Quotients are taken within a pair; which side runs first changes.
+func TestCompare(t *testing.T) {
+	b := &bench{Rounds: 4, cpuA: "0", cpuB: "0"} // one processor: no probe, one class
+	var order strings.Builder
+	values := []float64{10, 20, 30, 40}
+	i := 0
+	side := func(name string, factor float64) runner {
+		return func(context.Context) (float64, error) {
+			v := factor * values[i/2]
+			i++
+			order.WriteString(name)
+			return v, nil
+		}
+	}
+	rows, moved, err := b.compare(context.Background(), comparison{name: "x", unit: "MB/s", goal: atLeast(1.5), ours: side("a", 2), theirs: side("b", 1)})
+	if err != nil || moved != 0 || len(rows) != 1 {
+		t.Fatal(rows, moved, err)
+	}
+	if r := rows[0]; r.Ratio.Median != 2 || r.Pairs != 4 || r.Best != 2 || r.Verdict != "ok" || r.Class != unknown {
+		t.Errorf("%+v", r)
+	}
+	if order.String() != "abbaabba" {
+		t.Errorf("order %s", order.String())
+	}
+	broken := errors.New("broken")
+	_, _, err = b.compare(context.Background(), comparison{name: "x", ours: func(context.Context) (float64, error) { return 0, broken }, theirs: side("b", 1)})
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+func TestSkipsWithReason(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	b := &bench{only: regexp.MustCompile("^nothing$"), Pairs: 200, cpuA: "0", cpuB: "0"}
+	var r report
+	if err := b.between(context.Background(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0], "not installed") {
+		t.Errorf("%q", r.Skipped)
+	}
+}
+
+func TestReport(t *testing.T) {
+	var out strings.Builder
+	r := report{Machine: "m", Moved: 2, Skipped: []string{"this"}, Rows: []row{
+		{Name: "a", Class: near, Unit: "us", Pairs: 3, Ours: 1.234, Theirs: 12345, Ratio: &perf.Interval{Median: 0.5, Low: 0.4, High: 0.6}, Goal: "<= 1", Verdict: "ok"},
+		{Name: "turn/1", Unit: "ns/turn", Ours: 262},
+	}}
+	r.print(&out)
+	for _, want := range []string{"near", "1.23", "12345", "0.500", "0.400 to 0.600", "<= 1", "ok", "262.0", "2 pairs left out", "skipped: this"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestIdleCrowd(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c, err := newCrowd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for _, n := range []int{1, 5} {
+		if err := c.grow(ctx, n); err != nil || len(c.eps) != n {
+			t.Fatal(len(c.eps), err)
+		}
+	}
+	if ns := c.turn(); ns <= 0 || ns > 1e7 {
+		t.Error(ns)
+	}
+}
+
+// The two roles of the ping-pong over net.Conn are this program again.
+func TestMain(m *testing.M) {
+	if role := os.Getenv(echoRole); role != "" {
+		exit(echo(role))
+	}
+	os.Exit(m.Run())
+}
+
+func TestNetConn(t *testing.T) {
+	if !canBind {
+		t.Skip("no processor can be chosen on this system")
+	}
+	b := &bench{cpuA: "0", cpuB: "0"}
+	us, err := b.netConn(context.Background())
+	if err != nil || us <= 0 || us > 1e6 {
+		t.Errorf("%v us, %v", us, err)
+	}
+}

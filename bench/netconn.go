@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// echoRole makes this program one end of a ping-pong over net.Conn: "cpu" for the server, "cpu address" for the client.
+const echoRole = "BRAID_BENCH_ECHO"
+
+const (
+	echoTrips = 4000
+	echoWarm  = 400
+	echoBytes = 8
+)
+
+// netConn is the latency of the standard library's connections: half of a round trip of 8 bytes, in microseconds.
+func (b *bench) netConn(ctx context.Context) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	server := exec.CommandContext(ctx, self)
+	server.Env = append(os.Environ(), echoRole+"="+b.cpuB)
+	server.Stderr = os.Stderr
+	out, err := server.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := server.Start(); err != nil {
+		return 0, err
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("the echo server: %w", err)
+	}
+	client := exec.CommandContext(ctx, self)
+	client.Env = append(os.Environ(), echoRole+"="+b.cpuA+" "+strings.TrimSpace(addr))
+	client.Stderr = os.Stderr
+	text, err := client.Output()
+	if err != nil {
+		return 0, err
+	}
+	var us float64
+	_, err = fmt.Sscan(string(text), &us)
+	return us, err
+}
+
+// echo plays one of the roles.
+func echo(role string) error {
+	cpu, addr, isClient := strings.Cut(role, " ")
+	if err := bindProcess(cpu); err != nil {
+		return err
+	}
+	if isClient {
+		return echoClient(addr)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(ln.Addr())
+	c, err := ln.Accept()
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, echoBytes)
+	for {
+		if _, err := io.ReadFull(c, buf); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+	}
+}
+
+func echoClient(addr string) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	buf := make([]byte, echoBytes)
+	times := make([]time.Duration, 0, echoTrips)
+	for i := range echoWarm + echoTrips {
+		begun := time.Now()
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(c, buf); err != nil {
+			return err
+		}
+		if i >= echoWarm {
+			times = append(times, time.Since(begun))
+		}
+	}
+	slices.Sort(times)
+	fmt.Println(float64(times[len(times)/2]) / 2 / 1e3)
+	return nil
+}

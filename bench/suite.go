@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+)
+
+// againstUCX are the comparisons with ucx_perftest's ucp_... tests.
+func (b *bench) againstUCX(version string) (list []comparison) {
+	add := func(name, unit string, l load, g goal) {
+		list = append(list, comparison{name: name, unit: unit, goal: g, ours: b.braid(l), theirs: b.ucx(l), peer: "ucx " + version})
+	}
+	add("am_lat/8", "us", load{"am_lat", 8, 20_000, p50}, atMost(1))
+	add("put_lat/8", "us", load{"put_lat", 8, 20_000, p50}, atMost(1))
+	add("am_rate/8", "msg/s", load{"am_bw", 8, 400_000, rate}, atLeast(5))
+	for _, test := range []string{"am_bw", "put_bw"} {
+		for _, s := range []struct {
+			name string
+			size int
+			must float64
+		}{{"64KiB", 64 * kib, 1.5}, {"1MiB", mib, 1.15}, {"16MiB", 16 * mib, 1.15}} {
+			n := max(32, min(10_000, 512*mib/s.size))
+			add(test+"/"+s.name, "MB/s", load{test, s.size, n, bandwidth}, atLeast(s.must))
+		}
+	}
+	return list
+}
+
+// againstOthers are those with the standard library, and of braid with itself.
+func (b *bench) againstOthers() []comparison {
+	lat := load{"am_lat", echoBytes, 20_000, p50}
+	list := []comparison{
+		{name: "netconn/8", unit: "us", inverse: true, goal: atLeast(8), ours: b.braid(lat), theirs: b.netConn, peer: "net.Conn"},
+		{name: "shared/am_lat/8", unit: "us", goal: atMost(1.15), ours: b.braid(lat, "--shared"), theirs: b.braid(lat), peer: "owned"},
+	}
+	for _, size := range []int{8, 64 * kib, mib} {
+		l := load{"am_bw", size, max(100, min(400_000, 512*mib/size)), bandwidth}
+		list = append(list, comparison{
+			name: "lanes2/am_bw/" + sizeName(size), unit: "MB/s", goal: goal{none: true}, ours: b.braid(l, "--lanes", "2"), theirs: b.braid(l), peer: "1 lane",
+		})
+	}
+	return list
+}
+
+func sizeName(n int) string {
+	switch {
+	case n >= mib && n%mib == 0:
+		return strconv.Itoa(n/mib) + "MiB"
+	case n >= kib && n%kib == 0:
+		return strconv.Itoa(n/kib) + "KiB"
+	}
+	return strconv.Itoa(n)
+}
+
+// smallNS is what failover may cost a small operation when that is more than 2 %.
+const smallNS = 5
+
+// modes compare failover and none.
+func (b *bench) modes(ctx context.Context) (rows []row, err error) {
+	for _, test := range []string{"am_bw", "put_bw", "am_lat"} {
+		for _, size := range []int{8, 4 * kib, 64 * kib, mib} {
+			if test == "am_lat" && size > 4*kib {
+				continue
+			}
+			name := fmt.Sprintf("modes/%s/%s", test, sizeName(size))
+			if !b.wants(name) {
+				continue
+			}
+			args := []string{"perftest", "--spawn", "--json", "--pair-modes", "-t", test, "-s", strconv.Itoa(size), "--pairs", strconv.Itoa(b.Pairs)}
+			if canBind {
+				args = append(args, "--cpus", b.cpuA+","+b.cpuB)
+			}
+			r, err := b.perftest(ctx, args)
+			if err != nil {
+				return rows, err
+			}
+			rows = append(rows, modeRow(name, size, r.Pair))
+		}
+	}
+	return rows, nil
+}
+
+func modeRow(name string, size int, p *perf.Pair) row {
+	g := atMost(1.02)
+	r := row{
+		Name: name, Peer: "mode none", Unit: "ns more", Pairs: p.Pairs, Ours: p.DeltaNS.Median,
+		Ratio: &perf.Interval{Median: p.Ratio, Low: p.Low, High: p.High}, Goal: g.String(), Verdict: g.verdict(p.Ratio),
+	}
+	if size < 4*kib {
+		r.Goal = fmt.Sprintf("<= %g or %d ns", g.must, smallNS)
+		if p.DeltaNS.Median <= smallNS {
+			r.Verdict = "ok"
+		}
+	}
+	return r
+}
