@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/worker"
 )
@@ -119,7 +120,7 @@ func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error
 				ep.w.eng.Flush()
 			}
 			return nil
-		case !errors.Is(err, worker.ErrBackPressure):
+		case !errors.Is(err, outcome.ErrBackPressure):
 			return public(err)
 		}
 		ep.w.lock()

@@ -4,24 +4,24 @@ import (
 	"errors"
 	"net"
 
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
-	"github.com/openbraid/braid/internal/worker"
 )
 
 // What errors.Is finds in the errors of this package.
 var (
-	ErrPeerFailed    = worker.ErrPeerFailed
-	ErrPeerRestarted = worker.ErrPeerRestarted
-	ErrPeerClosed    = worker.ErrPeerClosed
-	ErrLaneFailed    = worker.ErrLaneFailed
-	ErrAccess        = worker.ErrAccess
-	ErrHandler       = worker.ErrHandler
-	ErrCanceled      = worker.ErrCanceled
-	ErrLimit         = worker.ErrLimit
-	ErrClosed        = worker.ErrClosed // matches net.ErrClosed too
-	ErrProtocol      = worker.ErrProtocol
-	ErrDial          = worker.ErrDial
+	ErrPeerFailed    = outcome.ErrPeerFailed
+	ErrPeerRestarted = outcome.ErrPeerRestarted
+	ErrPeerClosed    = outcome.ErrPeerClosed
+	ErrLaneFailed    = outcome.ErrLaneFailed
+	ErrAccess        = outcome.ErrAccess
+	ErrHandler       = outcome.ErrHandler
+	ErrCanceled      = outcome.ErrCanceled
+	ErrLimit         = outcome.ErrLimit
+	ErrClosed        = outcome.ErrClosed // matches net.ErrClosed too
+	ErrProtocol      = outcome.ErrProtocol
+	ErrDial          = outcome.ErrDial
 	ErrRefused       = wireup.ErrRefused
 	ErrVersion       = wire.ErrVersion
 	ErrKey           = wire.ErrRKey
@@ -38,8 +38,8 @@ var (
 type Fate uint8
 
 const (
-	NotExecuted Fate = Fate(worker.NotExecuted) // nothing of it is, or ever will be, done at the target
-	Unknown     Fate = Fate(worker.Unknown)     // it may have been executed, or may yet be
+	NotExecuted Fate = Fate(outcome.NotExecuted) // nothing of it is, or ever will be, done at the target
+	Unknown     Fate = Fate(outcome.Unknown)     // it may have been executed, or may yet be
 )
 
 func (f Fate) String() string {
@@ -59,7 +59,7 @@ type OpError struct {
 }
 
 func (e *OpError) Error() string {
-	return (&worker.Error{Op: "braid: " + e.Op, Peer: e.Peer, Lane: e.Lane, Fate: worker.Fate(e.Fate), Err: e.Err}).Error()
+	return (&outcome.Error{Op: "braid: " + e.Op, Peer: e.Peer, Lane: e.Lane, Fate: outcome.Fate(e.Fate), Err: e.Err}).Error()
 }
 
 func (e *OpError) Unwrap() error { return e.Err }
@@ -88,7 +88,7 @@ func public(err error) error {
 
 // translated is apart so that success costs no allocation.
 func translated(err error) error {
-	var e *worker.Error
+	var e *outcome.Error
 	if !errors.As(err, &e) {
 		return err
 	}

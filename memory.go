@@ -12,9 +12,9 @@ import (
 type Rights uint8
 
 const (
-	Read   = Rights(wire.Read)
-	Write  = Rights(wire.Write)
-	Atomic = Rights(wire.Atomic)
+	Read   = Rights(wire.Read)   // get, when there is one
+	Write  = Rights(wire.Write)  // put
+	Atomic = Rights(wire.Atomic) // atomic operations, when there are any
 )
 
 // Memory is memory that peers may be given access to. It is safe for concurrent use; its bytes follow the

@@ -1,9 +1,12 @@
 package braid
 
-import "github.com/openbraid/braid/internal/worker"
+import (
+	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/worker"
+)
 
 // Message is an active message that arrived.
-type Message struct{ m *worker.Message }
+type Message struct{ m *delivery.Message }
 
 // ID is what the message was sent to.
 func (m *Message) ID() uint16 { return m.m.ID }
@@ -16,7 +19,7 @@ func (m *Message) Payload() []byte { return m.m.Payload }
 
 // Endpoint is the sender, to answer to.
 func (m *Message) Endpoint() *Endpoint {
-	return endpoint(m.m.Endpoint)
+	return endpoint(m.m.From.(*worker.Endpoint))
 }
 
 // Retain keeps header and payload valid after the handler, until Release. Call it inside the handler.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -95,11 +96,11 @@ type Times struct {
 	RedialMax time.Duration // up to this: 5 s
 }
 
-func (o *Options) config() worker.Config {
-	return worker.Config{
+func (o *Options) config() config.Config {
+	return config.Config{
 		Name: o.Name, Lanes: o.Lanes,
-		Bounds: worker.Bounds{Window: o.Limits.Window, Pending: o.Limits.Pending, MaxMessage: uint64(o.Limits.Message), Backlog: uint64(o.Limits.Backlog)},
-		Times: worker.Times{
+		Bounds: config.Bounds{Window: o.Limits.Window, Pending: o.Limits.Pending, MaxMessage: uint64(o.Limits.Message), Backlog: uint64(o.Limits.Backlog)},
+		Times: config.Times{
 			Handshake: o.Times.Handshake, Keepalive: o.Times.Keepalive, PeerTimeout: o.Times.Peer,
 			Suspended: o.Times.Suspended, Close: o.Times.Close, ProbeAfter: o.Times.Probe, LostAfter: o.Times.Lost,
 			RedialMin: o.Times.RedialMin, RedialMax: o.Times.RedialMax,
@@ -111,12 +112,12 @@ func (o *Options) config() worker.Config {
 type EventKind uint8
 
 const (
-	LaneUp     = EventKind(worker.LaneUp)
+	LaneUp     = EventKind(worker.LaneUp)     // a lane is ready
 	LaneDown   = EventKind(worker.LaneDown)   // a lane is lost; other lanes take over its operations
 	HandedOver = EventKind(worker.HandedOver) // everything that was under way on a lost lane is executed
 	Suspended  = EventKind(worker.Suspended)  // no lane is left; the endpoint waits for one
-	Resumed    = EventKind(worker.Resumed)
-	Failed     = EventKind(worker.Failed) // the endpoint is over
+	Resumed    = EventKind(worker.Resumed)    // a suspended endpoint has a lane again
+	Failed     = EventKind(worker.Failed)     // the endpoint is over
 )
 
 func (k EventKind) String() string { return worker.EventKind(k).String() }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/worker"
@@ -39,7 +40,7 @@ type Worker struct {
 	done    chan struct{}
 
 	running atomic.Bool // somebody runs the calls
-	calls   []worker.Call
+	calls   []delivery.Call
 }
 
 // NewWorker adds a worker to the node.
@@ -62,7 +63,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 	w.idle.L = &w.mu
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
-		eng.OnEvent = w.tell
+		eng.Calls().OnEvent = w.tell
 	}
 	if w.sleeper, err = sleep.New(eng.EventFDs()); err != nil {
 		eng.Close()
@@ -86,7 +87,8 @@ func (n *Node) Worker() *Worker {
 	return w
 }
 
-func (w *Worker) tell(e *worker.Event) {
+func (w *Worker) tell(event any) {
+	e := event.(*worker.Event)
 	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: endpoint(e.Endpoint), Lane: e.Lane, Instance: e.Instance.String(), Dialed: e.Dialed,
 		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
@@ -142,15 +144,15 @@ func (w *Worker) turn() int {
 func (w *Worker) runCalls() (n int) {
 	for w.running.CompareAndSwap(false, true) {
 		w.lock()
-		w.calls = w.eng.Calls(w.calls[:0])
+		w.calls = w.eng.Calls().Take(w.calls[:0])
 		calls := w.calls
 		w.unlockOnly()
 		for i := range calls {
-			w.eng.Run(&calls[i])
+			w.eng.Calls().Run(&calls[i])
 		}
 		if len(calls) > 0 {
 			w.lock()
-			w.eng.Finish(calls)
+			w.eng.Calls().Finish(calls)
 			w.unlock()
 		}
 		w.running.Store(false)
@@ -303,7 +305,7 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 		w.eng.Handle(id, nil)
 		return
 	}
-	w.eng.Handle(id, func(m *worker.Message) {
+	w.eng.Handle(id, func(m *delivery.Message) {
 		p, ok := m.User.(*Message)
 		if !ok {
 			p = &Message{}

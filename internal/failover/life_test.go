@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestMatrix shows the whole life of an instance. BRAID_REWRITE=1 writes the golden file anew.
+// TestMatrix shows the whole life of an instance. BRAID_UPDATE=1 writes the golden file anew.
 func TestMatrix(t *testing.T) {
 	const file = "testdata/matrix.txt"
 	got := Matrix()
-	if os.Getenv("BRAID_REWRITE") != "" {
+	if os.Getenv("BRAID_UPDATE") != "" {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -19,6 +19,6 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the matrix changed; BRAID_REWRITE=1 go test writes it anew. It is now:\n%s", got)
+		t.Errorf("the matrix changed; BRAID_UPDATE=1 go test writes it anew. It is now:\n%s", got)
 	}
 }

@@ -87,13 +87,17 @@ func (e *Endpoint) advance(now time.Duration) time.Duration {
 // wake asks for a tick not later than t, in running time.
 func (e *Endpoint) wake(t time.Duration) { e.due = min(e.due, t+e.stopped) }
 
-// Add takes a lane that just came up, by a handshake that took roundTrip (0: not known). trips is its count as of now.
+// Add takes a lane that just came up, by a handshake that took roundTrip. If that isn't known (0) the lane is asked at the
+// next Tick, while it is idle: a first round trip under load would stretch its limits. trips is its count as of now.
 func (e *Endpoint) Add(now time.Duration, l *Lane, trips uint64, roundTrip time.Duration) {
 	t := e.advance(now)
 	*l = Lane{Owner: l.Owner, trips: trips, shortest: roundTrip, heard: t, since: t}
 	e.lanes = append(e.lanes, l)
 	if e.cfg.Keepalive > 0 {
-		e.wake(t + e.cfg.Keepalive)
+		if roundTrip == 0 {
+			l.heard -= e.cfg.Keepalive
+		}
+		e.wake(l.heard + e.cfg.Keepalive)
 	}
 }
 

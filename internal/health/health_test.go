@@ -56,7 +56,7 @@ func newNet(n int) *net {
 		l := &lane{acks: true}
 		l.Owner = l
 		w.lanes = append(w.lanes, l)
-		w.e.Add(0, &l.Lane, 0, 0)
+		w.e.Add(0, &l.Lane, 0, 1)
 	}
 	return w
 }
@@ -244,7 +244,7 @@ func TestAllocations(t *testing.T) {
 	e := New(DefaultConfig())
 	lanes := make([]Lane, 4)
 	for i := range lanes {
-		e.Add(0, &lanes[i], 0, 0)
+		e.Add(0, &lanes[i], 0, 1)
 	}
 	now, trips := time.Duration(0), uint64(0)
 	turn := func() {

@@ -51,7 +51,11 @@ func play(out *strings.Builder, e *Endpoint, lanes map[string]*Lane, f []string)
 	switch f[1] {
 	case "add":
 		lanes[f[2]] = &Lane{Owner: f[2]}
-		e.Add(now, lanes[f[2]], 0, ms(arg(3)))
+		trip := 1 * time.Nanosecond // known, and nothing to stretch limits with
+		if len(f) > 3 {
+			trip = ms(arg(3)) // 0: not known
+		}
+		e.Add(now, lanes[f[2]], 0, trip)
 	case "remove":
 		e.Remove(lanes[f[2]])
 	case "note":

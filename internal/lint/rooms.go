@@ -34,6 +34,9 @@ var rooms = []room{
 	{dir: "internal/invariants", rank: 0, kind: service},
 	{dir: "internal/mpool", rank: 0, kind: service},
 	{dir: "internal/ring", rank: 0, kind: service},
+	{dir: "internal/outcome", rank: 0, kind: service},
+	{dir: "internal/sleep", rank: 0, kind: service, edge: true},
+	{dir: "internal/timer", rank: 0, kind: service},
 	{dir: "internal/topo", rank: 0, kind: service},
 	{dir: "internal/wire", rank: 0, kind: service},
 	{dir: "rdma/soft/packet", rank: 0, kind: service},
@@ -44,6 +47,7 @@ var rooms = []room{
 	{dir: "fault", rank: 2, kind: contract},
 	{dir: "internal/ledger", rank: 2, kind: service},
 
+	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},
 	{dir: "internal/health", rank: 3, kind: engine},
 	{dir: "internal/lane", rank: 3, kind: engine},
@@ -64,22 +68,24 @@ var rooms = []room{
 	{dir: "internal/protocol", rank: 5, kind: engine},
 	{dir: "internal/wireup", rank: 5, kind: engine},
 
-	{dir: "internal/control", rank: 6, kind: engine, edge: true},
-	{dir: "internal/worker", rank: 6, kind: engine},
+	{dir: "internal/outbox", rank: 6, kind: engine},
 
-	{dir: ".", rank: 7, kind: public, edge: true},
+	{dir: "internal/control", rank: 7, kind: engine, edge: true},
+	{dir: "internal/worker", rank: 7, kind: engine},
 
-	{dir: "internal/demo/...", rank: 8, kind: program, edge: true},
-	{dir: "internal/perf", rank: 8, kind: program, edge: true},
+	{dir: ".", rank: 8, kind: public, edge: true},
 
-	{dir: "bench/...", rank: 9, kind: program, edge: true},
-	{dir: "cmd/...", rank: 9, kind: program, edge: true},
-	{dir: "examples/...", rank: 9, kind: program, edge: true},
+	{dir: "internal/demo/...", rank: 9, kind: program, edge: true},
+	{dir: "internal/perf", rank: 9, kind: program, edge: true},
+
+	{dir: "bench/...", rank: 10, kind: program, edge: true},
+	{dir: "cmd/...", rank: 10, kind: program, edge: true},
+	{dir: "examples/...", rank: 10, kind: program, edge: true},
 
 	{dir: "internal/lint", rank: 0, kind: testOnly, edge: true},
 	{dir: "rdma/rdmatest", rank: 3, kind: testOnly, edge: true},
 	{dir: "transport/transporttest", rank: 3, kind: testOnly, edge: true},
-	{dir: "test/...", rank: 10, kind: testOnly, edge: true},
+	{dir: "test/...", rank: 11, kind: testOnly, edge: true},
 }
 
 // roomOf finds the row of a folder.

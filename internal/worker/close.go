@@ -6,7 +6,9 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -20,34 +22,34 @@ import (
 type closing struct {
 	request  *request.Request
 	said     bool // our Close went out
-	deadline *timer
+	deadline *timer.Timer
 }
 
 // PostClose flushes and ends the endpoint in agreement with the peer; the request's end is the endpoint's.
 func (ep *Endpoint) PostClose() (*request.Request, error) {
 	switch ep.state {
 	case StateClosed, StateClosing:
-		return nil, ep.opError("close", NotExecuted, ErrClosed)
+		return nil, ep.opError("close", outcome.NotExecuted, outcome.ErrClosed)
 	case StateFailed:
-		err, n := ep.err, ep.uncovered()
+		err, n := ep.err, ep.box.Uncovered()
 		ep.note(closeCalled)
+		ep.box.Shut(outcome.ErrClosed)
 		ep.w.forget(ep)
-		if errors.Is(err, ErrPeerClosed) && n == 0 {
+		if errors.Is(err, outcome.ErrPeerClosed) && n == 0 {
 			return nil, nil
 		}
-		return nil, ep.opError("close", Unknown, uncovered(err, n))
+		return nil, ep.opError("close", outcome.Unknown, outcome.Uncovered(err, n))
 	}
 	ep.w.now = ep.w.env.Now()
-	r, err := ep.flush(request.Close)
-	if err != nil {
-		return nil, err
-	}
 	ep.note(closeCalled)
-	ep.request = r
-	ep.w.turns.set(ep.deadline, ep.w.now+ep.w.cfg.Times.Close)
-	ep.checkFlushes()
-	return r, nil
+	ep.box.Shut(outcome.ErrClosed)
+	ep.w.turns.Set(ep.deadline, ep.w.now+ep.w.cfg.Times.Close)
+	ep.request = ep.box.PostClose()
+	return ep.request, nil
 }
+
+// Flushed implements outbox.Host: all that a close waits for is executed.
+func (ep *Endpoint) Flushed() { ep.sayClose() }
 
 // sayClose tells the peer, once everything before is executed: on each lane, since nothing but the answer
 // shows whether one carries.
@@ -55,7 +57,7 @@ func (ep *Endpoint) sayClose() {
 	for _, l := range ep.up {
 		if !l.saidClose {
 			l.saidClose, ep.said = true, true
-			l.post(wire.IDClose, wire.Close{Code: wire.CloseGraceful}.AppendTo(ep.w.head[:0]))
+			l.post(wire.IDClose, wire.Close{Code: wire.CloseGraceful}.AppendTo(ep.w.Head[:0]))
 		}
 	}
 }
@@ -70,52 +72,43 @@ func (ep *Endpoint) closedArrived() {
 
 func (ep *Endpoint) closeTimedOut() {
 	if ep.state == StateClosing {
-		ep.endClose(fmt.Errorf("%w; the peer did not agree to the close in time", uncovered(ErrPeerFailed, ep.uncovered())))
+		ep.endClose(fmt.Errorf("%w; the peer did not agree to the close in time", outcome.Uncovered(outcome.ErrPeerFailed, ep.box.Uncovered())))
 	}
 }
 
 // endClose is the end of a close, good or bad.
 func (ep *Endpoint) endClose(err error) {
-	r := ep.request
-	ep.request = nil
-	if err == nil {
-		ep.covered = ep.book.Issued()
-		err = ep.takeRefusal()
-	} else {
-		err = ep.opError("close", Unknown, err)
+	if r := ep.request; r != nil {
+		ep.request = nil
+		ep.box.EndClose(r, err)
 	}
 	ep.note(settled)
-	ep.ruin(ErrClosed)
-	if r != nil {
-		ep.flushes.Remove(r)
-		r.Retired = true
-		ep.report(r, err)
-	}
+	ep.ruin(outcome.ErrClosed)
 	ep.w.forget(ep)
 }
 
 // closeArrived: the peer closes. What it had posted is executed; what this side still had is not wanted any more.
 func (ep *Endpoint) closeArrived(l *link, m wire.Close) {
 	if m.Code == wire.CloseAborted {
-		ep.fail(fmt.Errorf("%w: the peer aborted the endpoint", ErrPeerFailed))
+		ep.fail(fmt.Errorf("%w: the peer aborted the endpoint", outcome.ErrPeerFailed))
 		return
 	}
-	l.post(wire.IDClosed, wire.Closed{}.AppendTo(ep.w.head[:0]))
+	l.post(wire.IDClosed, wire.Closed{}.AppendTo(ep.w.Head[:0]))
 	if ep.state == StateClosing {
 		return // both close at once; the answer to our own Close decides
 	}
 	for _, l := range ep.up {
 		ep.linger(l)
 	}
-	ep.end(peerClosed, ErrPeerClosed)
+	ep.end(peerClosed, outcome.ErrPeerClosed)
 }
 
 // linger keeps a connection open until the peer, having read it, hangs up.
 func (ep *Endpoint) linger(l *link) {
 	w := ep.w
-	w.turns.stop(l.limit)
-	l.limit = newTimer(func() { w.bury(l) })
-	w.turns.set(l.limit, w.now+w.cfg.HelloTimeout)
+	w.turns.Stop(l.limit)
+	l.limit = timer.New(func() { w.bury(l) })
+	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
 	l.lingers = true
 }
 
@@ -127,17 +120,18 @@ func (ep *Endpoint) Abort() {
 	}
 	if !ep.over() {
 		for _, l := range ep.up {
-			l.post(wire.IDClose, wire.Close{Code: wire.CloseAborted}.AppendTo(w.head[:0]))
+			l.post(wire.IDClose, wire.Close{Code: wire.CloseAborted}.AppendTo(w.Head[:0]))
 		}
 		if !w.inTurn {
 			for _, i := range w.ifaces {
 				i.Flush()
 			}
 		}
-		ep.end(broke, ErrClosed)
+		ep.end(broke, outcome.ErrClosed)
 	}
 	if ep.state == StateFailed {
 		ep.note(closeCalled)
+		ep.box.Shut(outcome.ErrClosed)
 	}
 	w.forget(ep)
 	if !w.inTurn {
@@ -160,21 +154,19 @@ func (ep *Endpoint) end(h happened, err error) {
 	ep.err = err
 	if r := ep.request; r != nil { // was closing
 		ep.request = nil
-		ep.flushes.Remove(r)
-		r.Retired = true
-		ep.report(r, ep.opError("close", Unknown, uncovered(err, ep.uncovered())))
+		ep.box.EndClose(r, outcome.Uncovered(err, ep.box.Uncovered()))
 		ep.w.forget(ep)
 	}
 	ep.ruin(err)
 	if r := ep.dial; r != nil {
 		ep.dial = nil
 		r.Retired = true
-		ep.report(r, ep.opError("dial", NotExecuted, err))
+		ep.w.report(r, ep.opError("dial", outcome.NotExecuted, err))
 	}
 	switch {
 	case wasDialing:
 		ep.w.forget(ep) // the user never had it
-	case err != ErrClosed:
+	case err != outcome.ErrClosed:
 		ep.w.event(Event{Kind: Failed, Endpoint: ep, Err: err})
 	}
 }
@@ -182,36 +174,25 @@ func (ep *Endpoint) end(h happened, err error) {
 // ruin ends everything that the endpoint still has: once, whatever the reason.
 func (ep *Endpoint) ruin(err error) {
 	w := ep.w
-	for _, t := range []*timer{ep.suspend, ep.deadline, ep.dialWait, ep.live.tick} {
-		w.turns.stop(t)
+	for _, t := range []*timer.Timer{ep.suspend, ep.deadline, ep.dialWait, ep.live.tick} {
+		w.turns.Stop(t)
 	}
 	for _, p := range ep.paths {
-		w.turns.stop(p.redial)
+		w.turns.Stop(p.redial)
 	}
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
 			l.unplace()
 			l.Note(lane.Ended)
 			if !l.lingers {
-				w.turns.stop(l.limit)
+				w.turns.Stop(l.limit)
 				w.bury(l)
 			}
 		}
 	}
 	ep.up, ep.opening, ep.lost = nil, nil, nil
 	ep.hand.Step(failover.Event{What: failover.Ended})
-	ep.ordered.lane, ep.lastPut = nil, nil
-	ep.endQueue(&ep.pendOrdered, err)
-	ep.endQueue(&ep.pendAny, err)
-	ep.dropReplays(err)
-	ep.endWaiters(&ep.rooms, ep.opError("post", NotExecuted, err))
-	for r := ep.flushes.Pop(); r != nil; r = ep.flushes.Pop() {
-		if r.Kind == request.Close {
-			continue // its end is reported by who ends the close
-		}
-		r.Retired = true
-		ep.report(r, ep.opError("flush", Unknown, uncovered(err, ep.uncovered())))
-	}
+	ep.box.End(err)
 	ep.parts.Drop()
 }
 
@@ -223,27 +204,10 @@ func (l *link) farewell(id uint8, body []byte) {
 	}
 	switch id {
 	case wire.IDClose:
-		l.post(wire.IDClosed, wire.Closed{}.AppendTo(l.w.head[:0]))
+		l.post(wire.IDClosed, wire.Closed{}.AppendTo(l.w.Head[:0]))
 	case wire.IDPing:
 		if m, err := wire.DecodePing(body); err == nil {
-			l.post(wire.IDPong, wire.Pong(m).AppendTo(l.w.head[:0]))
-		}
-	}
-}
-
-// endQueue ends the requests that wait. Those with frames on lanes end with the last of these.
-func (ep *Endpoint) endQueue(q *request.Queue, err error) {
-	for r := q.Pop(); r != nil; r = q.Pop() {
-		fate := NotExecuted
-		if r.Begun {
-			fate = Unknown
-		}
-		if r.Err == nil {
-			r.Err = ep.opError(r.Kind.String(), fate, err)
-		}
-		r.Whole = true
-		if r.Frames == 0 {
-			ep.finish(r)
+			l.post(wire.IDPong, wire.Pong(m).AppendTo(l.w.Head[:0]))
 		}
 	}
 }

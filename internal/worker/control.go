@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -13,7 +14,7 @@ import (
 func (ep *Endpoint) control(l *link, id uint8, body []byte) {
 	if err := ep.takeControl(l, id, body); err != nil {
 		ep.stats.BadFrames++
-		ep.fail(fmt.Errorf("%w: lane %s: %w", ErrProtocol, l.name(), err))
+		ep.fail(fmt.Errorf("%w: lane %s: %w", outcome.ErrProtocol, l.name(), err))
 	}
 }
 
@@ -52,7 +53,7 @@ func (ep *Endpoint) takeControl(l *link, id uint8, body []byte) error {
 	case wire.IDPing:
 		m, err := wire.DecodePing(body)
 		if err == nil {
-			l.post(wire.IDPong, wire.Pong(m).AppendTo(ep.w.head[:0]))
+			l.post(wire.IDPong, wire.Pong(m).AppendTo(ep.w.Head[:0]))
 		}
 		return err
 	case wire.IDPong:
@@ -64,7 +65,7 @@ func (ep *Endpoint) takeControl(l *link, id uint8, body []byte) error {
 	case wire.IDRefused:
 		m, err := wire.DecodeRefused(body)
 		if err == nil {
-			ep.refusedArrived(m)
+			ep.refusedArrived(l, m)
 		}
 		return err
 	}

@@ -5,10 +5,12 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
-	"github.com/openbraid/braid/internal/order"
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
 )
@@ -25,15 +27,13 @@ type Endpoint struct {
 
 	peering
 	lanes
-	queues
 	closing
 
-	hand    *failover.Machine
-	book    order.Book // operations that are not executed
-	covered uint64     // operations issued up to the last flush that succeeded
-	refused refusals
-	parts   reassembly.Table
-	stats   Stats
+	hand  *failover.Machine
+	box   *outbox.Box
+	parts reassembly.Table
+	stats Stats
+	ready bool // in the worker's list of those that may have something to post
 }
 
 // peering is who is at the other end, and what was agreed with it.
@@ -54,38 +54,21 @@ type lanes struct {
 	lost     []*link // until their record ends
 	opening  []*link
 	paths    []*path
-	ordered  orderClass
 	live     liveness
 	dial     *request.Request // waits for the first lanes
-	dialWait *timer
-	suspend  *timer
+	dialWait *timer.Timer
+	suspend  *timer.Timer
 	addrs    []string // still to be tried by a dial
 	tried    []error  // why addresses and lanes did not work
 }
 
-// orderClass is the lane on which all unacknowledged frames with an order promise are.
-type orderClass struct {
-	lane    *link
-	unacked int
-}
-
-// refusals are operations that the target did not carry out.
-type refusals struct {
-	issued uint64 // by this side
-	seen   uint64 // by the peer, told here
-	known  uint64 // by the peer, said to have been told
-	first  error  // since the last flush
-}
-
 // Stats are an endpoint's counters.
 type Stats struct {
-	Puts, Messages           uint64 // issued
-	Handovers                uint64
-	ReplayedFrames           uint64
-	ReplayedBytes            uint64
-	Refused                  uint64
-	LanesLost, LanesUp       uint64
-	DroppedFrames, BadFrames uint64
+	outbox.Stats
+	Handovers          uint64
+	Refused            uint64 // the peer's operations that were not carried out here
+	LanesLost, LanesUp uint64
+	BadFrames          uint64
 }
 
 func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpoint {
@@ -93,9 +76,10 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true}
+	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, MaxMessage: w.cfg.MaxMessage})
 	ep.parts.Limit = w.cfg.MaxMessage
-	ep.suspend = newTimer(func() { ep.fail(ErrPeerFailed) })
-	ep.deadline = newTimer(ep.closeTimedOut)
+	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
+	ep.deadline = timer.New(ep.closeTimedOut)
 	ep.live.init(ep)
 	w.endpoints = append(w.endpoints, ep)
 	if w.OnNew != nil {
@@ -132,7 +116,11 @@ func (ep *Endpoint) Peer() string { return ep.peer }
 func (ep *Endpoint) PeerIncarnation() uint64 { return ep.names.Yours.Incarnation }
 
 // Stats are the counters so far.
-func (ep *Endpoint) Stats() Stats { return ep.stats }
+func (ep *Endpoint) Stats() Stats {
+	s := ep.stats
+	s.Stats = ep.box.Stats
+	return s
+}
 
 // LaneStatus describes one lane for people and tools.
 type LaneStatus struct {
@@ -180,28 +168,38 @@ func remove(ls []*link, l *link) []*link {
 	return ls
 }
 
-// least is the lane that is up with the fewest bytes on their way, nil if there is none.
-func (ep *Endpoint) least() *link {
-	var best *link
-	var least uint64
-	for _, l := range ep.up {
-		if n := l.Backlog(); best == nil || n < least {
-			best, least = l, n
-		}
-	}
-	return best
+// The operations are the box's.
+
+// PostAM sends an active message. See outbox.Box.PostAM.
+func (ep *Endpoint) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
+	return ep.box.PostAM(id, header, payload)
 }
 
-// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
-// unacknowledged on a lane that is lost, nobody may pass them by on another.
-func (ep *Endpoint) orderLane() *link {
-	o := &ep.ordered
-	if o.lane != nil && o.lane.State() == lane.Up {
-		return o.lane
+// PostPut writes into the peer's memory. See outbox.Box.PostPut.
+func (ep *Endpoint) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
+	return ep.box.PostPut(src, key, offset)
+}
+
+// PostFlush waits for everything posted before. See outbox.Box.PostFlush.
+func (ep *Endpoint) PostFlush() (*request.Request, error) { return ep.box.PostFlush() }
+
+// PostRoom waits until more may be posted. See outbox.Box.PostRoom.
+func (ep *Endpoint) PostRoom() (*request.Request, error) { return ep.box.PostRoom() }
+
+// Idle says what of the endpoint's operations is left, nil if nothing is.
+func (ep *Endpoint) Idle() error { return ep.box.Idle() }
+
+// Report implements outbox.Host.
+func (ep *Endpoint) Report(r *request.Request, err error) { ep.w.report(r, err) }
+
+// Wake implements outbox.Host.
+func (ep *Endpoint) Wake() {
+	if !ep.ready {
+		ep.ready = true
+		ep.w.ready = append(ep.w.ready, ep)
 	}
-	if o.unacked > 0 {
-		return nil
-	}
-	o.lane = ep.least()
-	return o.lane
+}
+
+func (ep *Endpoint) opError(op string, fate outcome.Fate, err error) error {
+	return outcome.As(op, ep.addr, fate, err)
 }

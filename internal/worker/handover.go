@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -33,16 +34,12 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	l.reason = err
 	l.Tep.Quiesce()
 	l.unplace()
-	ep.w.turns.stop(l.limit)
+	ep.w.turns.Stop(l.limit)
 	ep.up, ep.opening = remove(ep.up, l), remove(ep.opening, l)
 	ep.lost = append(ep.lost, l)
-	if ep.lastPut == l {
-		ep.lastPut = nil
-	}
+	ep.box.LaneLost(&l.Lane)
 	c := l.Tep.Counts()
-	l.give = &handover{link: l, bytes: c.PostedBytes}
 	if was == lane.Opening {
-		l.give.announced = true // it had no operations
 		ep.attemptEnded(l, err)
 		return 0, true
 	}
@@ -52,7 +49,7 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	ep.w.event(Event{Kind: LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
 	if ep.terms.Mode != wire.ModeFailover {
-		ep.fail(fmt.Errorf("%w: lane %s: %w", ErrLaneFailed, l.name(), err))
+		ep.fail(fmt.Errorf("%w: lane %s: %w", outcome.ErrLaneFailed, l.name(), err))
 	}
 	return l.Tep.Position(), true
 }
@@ -73,9 +70,9 @@ func (ep *Endpoint) afterLoss(l *link) {
 
 // lanesChanged: what was meant for one lane may go elsewhere, also a close.
 func (ep *Endpoint) lanesChanged() {
-	ep.w.wake(ep)
+	ep.Wake()
 	if ep.state == StateClosing {
-		ep.checkFlushes()
+		ep.box.Recheck()
 	}
 }
 
@@ -87,7 +84,7 @@ func (ep *Endpoint) suspended() {
 		return
 	}
 	ep.note(lanesGone)
-	ep.w.turns.set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
+	ep.w.turns.Set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
 	ep.w.event(Event{Kind: Suspended, Endpoint: ep})
 }
 
@@ -112,7 +109,7 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 			ep.sendLost(a)
 		case failover.SendGone:
 			if l := ep.find(a.On); l != nil {
-				l.post(wire.IDGone, wire.Gone{Instance: a.ID}.AppendTo(ep.w.head[:0]))
+				l.post(wire.IDGone, wire.Gone{Instance: a.ID}.AppendTo(ep.w.Head[:0]))
 			}
 		case failover.Purge:
 			ep.purge(a)
@@ -132,11 +129,11 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 func translate(err error) error {
 	switch {
 	case errors.Is(err, failover.ErrPeerRestarted):
-		return ErrPeerRestarted
+		return outcome.ErrPeerRestarted
 	case errors.Is(err, failover.ErrPeerEnded):
-		return ErrPeerFailed
+		return outcome.ErrPeerFailed
 	}
-	return fmt.Errorf("%w: %w", ErrProtocol, err)
+	return fmt.Errorf("%w: %w", outcome.ErrProtocol, err)
 }
 
 func (ep *Endpoint) sendLost(a failover.Action) {
@@ -144,11 +141,11 @@ func (ep *Endpoint) sendLost(a failover.Action) {
 	if l == nil {
 		return // it broke meanwhile; the machine hears of it and sends again
 	}
-	m := wire.Lost{Instance: a.ID, Have: a.Have, Position: a.Position, Refusals: ep.refused.issued}
+	m := wire.Lost{Instance: a.ID, Have: a.Have, Position: a.Position}
 	if about != nil {
-		m.Bytes = about.Tep.Counts().AcceptedBytes
+		m.Bytes, m.Refusals = about.Tep.Counts().AcceptedBytes, about.refused.issued
 	}
-	l.post(wire.IDLost, m.AppendTo(ep.w.head[:0]))
+	l.post(wire.IDLost, m.AppendTo(ep.w.Head[:0]))
 }
 
 // purge is R7: with the peer's position what it has is executed, and the rest is replayed.
@@ -158,13 +155,23 @@ func (ep *Endpoint) purge(a failover.Action) {
 		return
 	}
 	ep.stats.Handovers++
-	ep.refused.known = max(ep.refused.known, a.Refusals)
-	l.give.accepted = a.Bytes
-	if err := ep.takeBack(l, a.Position); err != nil { // R16
-		ep.fail(fmt.Errorf("%w: lane %v: position %d: %w", ErrProtocol, a.ID, a.Position, err))
-		return
+	if n := a.Refusals; n > l.refused.seen {
+		// Which operations they were is lost with the lane. The next flush must not say that all is well.
+		ep.box.Refused(0, ep.opError("flush", outcome.NotExecuted, fmt.Errorf("%w: the peer refused %d operations", outcome.ErrRefused, n-l.refused.seen)))
 	}
-	ep.w.wake(ep)
+	if l.wasUp {
+		l.give.Settled = func() { ep.handedOver(l, a.Bytes) }
+	}
+	if err := ep.box.TakeBack(&l.Lane, a.Position, &l.give); err != nil { // R16
+		ep.fail(fmt.Errorf("%w: lane %v: position %d: %w", outcome.ErrProtocol, a.ID, a.Position, err))
+	}
+}
+
+// handedOver: everything that was on a lost lane is executed. accepted is the peer's own count of bytes.
+func (ep *Endpoint) handedOver(l *link, accepted uint64) {
+	c := l.Tep.Counts()
+	ep.w.event(Event{Kind: HandedOver, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: l.reason,
+		Posted: c.PostedBytes, Accepted: c.AcceptedBytes, PeerAccepted: accepted, Replayed: l.give.Replayed})
 }
 
 // release: nobody will ask about this instance again.

@@ -7,6 +7,8 @@ import (
 	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
@@ -20,19 +22,27 @@ type link struct {
 	ep *Endpoint // nil until an accepted connection has said whose it is
 
 	wu         wireup.Machine
-	helloNonce [16]byte  // of an accepted hello, to be echoed
-	limit      *timer    // of the handshake, or of a farewell
-	path       *path     // nil if the peer opened it
-	ln         *Listener // that accepted it
-	from       string    // host of the peer
-	reason     error     // why it is lost
+	helloNonce [16]byte     // of an accepted hello, to be echoed
+	limit      *timer.Timer // of the handshake, or of a farewell
+	path       *path        // nil if the peer opened it
+	ln         *Listener    // that accepted it
+	from       string       // host of the peer
+	reason     error        // why it is lost
 
 	alive     health.Lane
-	placed    *memory.Region // that a payload is being read into
-	give      *handover      // what became of its operations, once it is lost
+	placed    *memory.Region  // that a payload is being read into
+	give      outbox.Handover // what became of its operations, once it is lost
+	refused   refusals
 	buried    bool
+	wasUp     bool
 	saidClose bool
 	lingers   bool // until the peer, who closed, hangs up
+}
+
+// refusals count Refused frames on one lane instance.
+type refusals struct {
+	issued uint64 // by this side
+	seen   uint64 // of the peer's
 }
 
 // path is where one lane of an endpoint runs, and the instance that runs there.
@@ -41,7 +51,7 @@ type path struct {
 	iface   transport.Iface
 	index   int
 	link    *link // nil: none, a redial is due
-	redial  *timer
+	redial  *timer.Timer
 	backoff health.Backoff
 	wait    time.Duration // before the attempt that is on its way
 	settled bool          // its first attempt came to an end, good or bad
@@ -58,7 +68,7 @@ func (l *link) Connected() {}
 // Room implements transport.Sink.
 func (l *link) Room() {
 	if l.ep != nil {
-		l.w.wake(l.ep)
+		l.ep.Wake()
 	}
 }
 
@@ -69,7 +79,7 @@ func (l *link) OnError(err error) transport.Decision {
 		l.w.stranger(l, err)
 		return transport.Complete
 	case l.State() == lane.Closed:
-		l.w.turns.stop(l.limit)
+		l.w.turns.Stop(l.limit)
 		l.w.bury(l)
 		return transport.Hold
 	case l.State() == lane.Lost:
@@ -133,8 +143,8 @@ func (l *link) unplace() {
 // post sends a control frame. A lane that can't take one is as good as lost: but not from inside this
 // call, which may come from the middle of a frame that must count first.
 func (l *link) post(id uint8, body []byte) {
-	l.w.frame = transport.Frame{ID: id, Class: transport.Control, Head: body}
-	if l.Tep.Post(&l.w.frame) == transport.NoResource && l.ep != nil {
-		l.w.turns.set(newTimer(func() { l.ep.lose(l, errControlRoom) }), l.w.now)
+	l.w.Frame = transport.Frame{ID: id, Class: transport.Control, Head: body}
+	if l.Tep.Post(&l.w.Frame) == transport.NoResource && l.ep != nil {
+		l.w.turns.Set(timer.New(func() { l.ep.lose(l, errControlRoom) }), l.w.now)
 	}
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
@@ -29,16 +31,16 @@ type Listener struct {
 // Listen binds addr, and each rail with the same port where that is free, with another one where it isn't.
 func (w *Worker) Listen(addr string) (*Listener, error) {
 	if w.closed {
-		return nil, &Error{Op: "listen", Err: ErrClosed}
+		return nil, &outcome.Error{Op: "listen", Err: outcome.ErrClosed}
 	}
 	ln := &Listener{w: w}
 	if err := ln.bind(addr); err != nil {
-		return nil, &Error{Op: "listen", Peer: addr, Err: err}
+		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
 	}
 	host, port, err := net.SplitHostPort(ln.addrs[0])
 	if err != nil {
 		ln.Close()
-		return nil, &Error{Op: "listen", Peer: addr, Err: err}
+		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
 	}
 	for _, rail := range w.rails {
 		h := topo.HostOf(rail)
@@ -50,7 +52,7 @@ func (w *Worker) Listen(addr string) (*Listener, error) {
 		}
 		if err := ln.bind(net.JoinHostPort(h, "0")); err != nil {
 			ln.Close()
-			return nil, &Error{Op: "listen", Peer: h, Err: fmt.Errorf("rail: %w", err)}
+			return nil, &outcome.Error{Op: "listen", Peer: h, Err: fmt.Errorf("rail: %w", err)}
 		}
 	}
 	w.listeners = append(w.listeners, ln)
@@ -89,7 +91,7 @@ func (ln *Listener) Close() error {
 	}
 	for r := ln.accepts.Pop(); r != nil; r = ln.accepts.Pop() {
 		r.Retired = true
-		ln.w.report(r, &Error{Op: "accept", Err: ErrClosed})
+		ln.w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrClosed})
 	}
 	for _, ep := range ln.waiting {
 		ep.Abort()
@@ -101,7 +103,7 @@ func (ln *Listener) Close() error {
 // Accept returns the next endpoint, or a request whose Result it will be.
 func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
 	if ln.closed {
-		return nil, nil, &Error{Op: "accept", Err: ErrClosed}
+		return nil, nil, &outcome.Error{Op: "accept", Err: outcome.ErrClosed}
 	}
 	for len(ln.waiting) > 0 {
 		ep := ln.waiting[0]
@@ -141,8 +143,8 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 		w.dropped++
 		return nil, transport.Options{}
 	}
-	l.limit = newTimer(func() { w.stranger(l, errHandshake) })
-	w.turns.set(l.limit, w.now+w.cfg.HelloTimeout)
+	l.limit = timer.New(func() { w.stranger(l, errHandshake) })
+	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
 	w.inbound = append(w.inbound, l)
 	return l, transport.Options{Window: w.cfg.Window}
 }
@@ -155,7 +157,7 @@ func loopback(host string) bool {
 
 // stranger drops a connection that never became a lane.
 func (w *Worker) stranger(l *link, err error) {
-	w.turns.stop(l.limit)
+	w.turns.Stop(l.limit)
 	w.inbound = remove(w.inbound, l)
 	if l.State() == lane.Opening {
 		l.Note(lane.Ended)
@@ -168,7 +170,7 @@ func (w *Worker) stranger(l *link, err error) {
 // answer sends one of the handshake's answers, after the preface.
 func (l *link) answer(id uint8, body []byte) {
 	pre := wire.Preface{Nonce: l.w.nonce()}
-	l.post(wire.IDPreface, pre.AppendTo(l.w.head[:0]))
+	l.post(wire.IDPreface, pre.AppendTo(l.w.Head[:0]))
 	l.post(id, body)
 }
 
@@ -225,6 +227,7 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 	}
 	ep.agree(terms)
 	ep.names.Yours, ep.peer = my, h.Name
+	ep.box.Incarnation = my.Incarnation
 	ep.key = wire.JoinKey(w.nonce())
 	ep.tellKey = true
 	ep.ln = l.ln

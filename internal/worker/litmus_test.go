@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -76,15 +78,17 @@ func (s *stage) actor(name string, lanes int) *actor {
 	var err error
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{tap{a.host, func(l string) { s.logf("%s", l) }}},
 		Env: env, Memory: a.mem, Incarnation: uint64(name[0]), Rails: rails,
-		Config: worker.Config{Times: worker.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
+		Config: config.Config{Times: config.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
 	if err != nil {
 		panic(err)
 	}
 	a.key = region.Key(wire.Write, uint64(name[0]))
-	a.eng.OnEvent = func(e *worker.Event) {
+	a.eng.Calls().OnEvent = func(v any) {
+		e := v.(*worker.Event)
+
 		s.logf("%s: event %v %s", name, e.Kind, strings.TrimSuffix(e.Instance.String(), "d0"))
 	}
-	a.eng.Handle(1, func(m *worker.Message) {
+	a.eng.Handle(1, func(m *delivery.Message) {
 		s.logf("%s: handled message %d", name, binary.LittleEndian.Uint32(m.Header))
 	})
 	return a
@@ -92,11 +96,11 @@ func (s *stage) actor(name string, lanes int) *actor {
 
 func (a *actor) turn() int {
 	n := a.eng.Turn()
-	calls := a.eng.Calls(nil)
+	calls := a.eng.Calls().Take(nil)
 	for i := range calls {
-		a.eng.Run(&calls[i])
+		a.eng.Calls().Run(&calls[i])
 	}
-	a.eng.Finish(calls)
+	a.eng.Calls().Finish(calls)
 	a.eng.Flush()
 	for _, name := range slices.Sorted(maps.Keys(a.named)) {
 		if r := a.named[name]; r.Reported {
@@ -108,17 +112,17 @@ func (a *actor) turn() int {
 	return n + len(calls)
 }
 
-// turn lets both make progress, or time pass.
-func (s *stage) turn() {
+// turn lets both make progress, or time pass. False: nothing will ever happen again.
+func (s *stage) turn() bool {
 	if s.a.turn()+s.b.turn() > 0 {
-		return
+		return true
 	}
 	for _, a := range []*actor{s.a, s.b} {
 		if d := a.eng.Deadline(); d > s.net.Now() {
 			s.net.At(d)
 		}
 	}
-	s.net.Step()
+	return s.net.Step()
 }
 
 func (s *stage) who(name string) *actor {
@@ -190,6 +194,9 @@ func (s *stage) do(t *testing.T, f []string) {
 		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), []byte("hello"))
 		a.sent++
 		a.keep(arg(2), r, err)
+	case "nohandler": // nohandler a [NAME]: a message that the other has no handler for
+		r, err := a.ep.PostAM(2, nil, nil)
+		a.keep(arg(2), r, err)
 	case "put": // put a OFFSET [NAME]: eight bytes; putz: 2000 bytes, zero-copy
 		s.put(a, arg(2), arg(3), 8)
 	case "putz":
@@ -233,8 +240,7 @@ func (s *stage) do(t *testing.T, f []string) {
 	case "suspect": // suspect a d1
 		a.ep.Suspect(instance(arg(2)))
 	case "settle": // until nothing is left to do for a while
-		for end := s.net.Now() + 300*time.Millisecond; s.net.Now() < end; {
-			s.turn()
+		for end := s.net.Now() + 300*time.Millisecond; s.net.Now() < end && s.turn(); {
 		}
 	case "lanes":
 		s.lanes()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/health"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 // posted; the lanes' books are looked at by a timer, every few milliseconds while there is work.
 type liveness struct {
 	judge  *health.Endpoint // nil in mode none, and before anything is agreed
-	tick   *timer
+	tick   *timer.Timer
 	active bool // the timer looks at the books, not only at what is due
 }
 
@@ -24,10 +25,11 @@ var (
 	errPeerSilent = errors.New("the peer is silent on all lanes")
 )
 
-func (v *liveness) init(ep *Endpoint) { v.tick = newTimer(ep.judgeLanes) }
+func (v *liveness) init(ep *Endpoint) { v.tick = timer.New(ep.judgeLanes) }
 
 // add begins to watch a lane that came up.
-func (v *liveness) add(l *link) {
+// trip is the time of its handshake, 0 if that isn't known here: then it is asked at once, while it is idle.
+func (v *liveness) add(l *link, trip time.Duration) {
 	ep := l.ep
 	if ep.terms.Mode == wire.ModeNone {
 		return
@@ -37,8 +39,8 @@ func (v *liveness) add(l *link) {
 		v.judge = health.New(health.Config{ProbeAfter: c.ProbeAfter, LostAfter: c.LostAfter, Keepalive: c.Keepalive, PeerTimeout: c.PeerTimeout})
 	}
 	l.alive.Owner = l
-	v.judge.Add(ep.w.now, &l.alive, l.Tep.Counts().RoundTrips, 0)
-	ep.w.turns.set(v.tick, min(v.judge.Due(), ep.w.now+c.ProbeAfter))
+	v.judge.Add(ep.w.now, &l.alive, l.Tep.Counts().RoundTrips, trip)
+	ep.w.turns.Set(v.tick, max(min(v.judge.Due(), ep.w.now+c.ProbeAfter), ep.w.now))
 }
 
 func (v *liveness) remove(l *link) {
@@ -53,8 +55,8 @@ func (v *liveness) pong(l *link, m wire.Pong) {
 	}
 }
 
-// posted notes that there may be unacknowledged work now.
-func (ep *Endpoint) posted() {
+// Posted implements outbox.Host: there may be unacknowledged work now.
+func (ep *Endpoint) Posted() {
 	if ep.live.active || ep.live.judge == nil {
 		return
 	}
@@ -62,7 +64,7 @@ func (ep *Endpoint) posted() {
 	w.now = w.env.Now() // a post comes from outside of a turn, and the last turn may be long ago
 	ep.live.active = true
 	ep.observe()
-	w.turns.set(ep.live.tick, min(ep.live.judge.Due(), w.now+w.cfg.ProbeAfter/look))
+	w.turns.Set(ep.live.tick, min(ep.live.judge.Due(), w.now+w.cfg.ProbeAfter/look))
 }
 
 // observe hands the lanes' books in, and says whether one has unacknowledged work.
@@ -85,7 +87,7 @@ func (ep *Endpoint) judgeLanes() {
 		switch a.Do {
 		case health.Probe:
 			l := a.Lane.Owner.(*link)
-			l.post(wire.IDPing, wire.Ping{Nonce: a.Nonce, Time: uint64(w.now)}.AppendTo(w.head[:0]))
+			l.post(wire.IDPing, wire.Ping{Nonce: a.Nonce, Time: uint64(w.now)}.AppendTo(w.Head[:0]))
 		case health.Condemn:
 			condemned = append(condemned, a.Lane.Owner.(*link))
 		case health.CondemnAll:
@@ -106,6 +108,6 @@ func (ep *Endpoint) judgeLanes() {
 		due = min(due, w.now+w.cfg.ProbeAfter/look)
 	}
 	if due != health.Never {
-		w.turns.set(v.tick, max(due, w.now+time.Microsecond))
+		w.turns.Set(v.tick, max(due, w.now+time.Microsecond))
 	}
 }

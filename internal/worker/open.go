@@ -9,8 +9,10 @@ import (
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
@@ -21,17 +23,17 @@ import (
 // reason for each address that did not work.
 func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Request, error) {
 	if w.closed {
-		return nil, nil, &Error{Op: "dial", Err: ErrClosed}
+		return nil, nil, &outcome.Error{Op: "dial", Err: outcome.ErrClosed}
 	}
 	if len(addrs) == 0 {
-		return nil, nil, &Error{Op: "dial", Err: fmt.Errorf("%w: no address", ErrDial)}
+		return nil, nil, &outcome.Error{Op: "dial", Err: fmt.Errorf("%w: no address", outcome.ErrDial)}
 	}
 	w.now = w.env.Now()
 	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
 	ep.addrs = addrs
-	r := w.pool.Get(request.Dial, ep)
+	r := w.pool.Get(request.Dial, ep.box)
 	ep.dial = r
-	ep.dialWait = newTimer(ep.dialSettled)
+	ep.dialWait = timer.New(ep.dialSettled)
 	ep.dialNext() // may have ended it already: no address could even be begun with
 	if !w.inTurn {
 		w.Flush()
@@ -56,8 +58,8 @@ func (ep *Endpoint) dialNext() {
 			return
 		}
 	}
-	err := fmt.Errorf("%w: %w", ErrDial, errors.Join(ep.tried...))
-	ep.fail(&Error{Op: "dial", Peer: ep.addr, Err: err})
+	err := fmt.Errorf("%w: %w", outcome.ErrDial, errors.Join(ep.tried...))
+	ep.fail(&outcome.Error{Op: "dial", Peer: ep.addr, Err: err})
 }
 
 // attempt opens a new instance on a path.
@@ -75,15 +77,15 @@ func (ep *Endpoint) attempt(p *path) {
 	hello := ep.hello(id)
 	l.wu = wireup.Open(&hello)
 	ep.opening = append(ep.opening, l)
-	l.limit = newTimer(func() { ep.lose(l, errHandshake) })
+	l.limit = timer.New(func() { ep.lose(l, errHandshake) })
 	limit := w.cfg.Handshake
 	if ep.state != StateDialing {
 		limit = min(limit, max(10*w.cfg.RedialMin, 4*p.wait)) // a black hole must not keep a path that has healed
 	}
-	w.turns.set(l.limit, w.now+limit)
+	w.turns.Set(l.limit, w.now+limit)
 	ep.carry(ep.hand.Step(failover.Event{What: failover.Opened, ID: id}), nil)
-	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.head[:0]))
-	l.post(wire.IDHello, hello.AppendTo(w.head[:0]))
+	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.Head[:0]))
+	l.post(wire.IDHello, hello.AppendTo(w.Head[:0]))
 }
 
 var errHandshake = errors.New("the peer did not answer in time")
@@ -118,7 +120,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 	l.path.settled, l.path.reason = true, err
 	if ep.state == StateDialing {
 		ep.tried = append(ep.tried, fmt.Errorf("%s: %w", l.path.Path, err))
-		ep.w.turns.set(newTimer(func() {
+		ep.w.turns.Set(timer.New(func() {
 			if ep.state == StateDialing {
 				ep.dialNext()
 			}
@@ -135,23 +137,23 @@ func (ep *Endpoint) scheduleRedial(p *path) {
 	}
 	p.link = nil
 	if p.redial == nil {
-		p.redial = newTimer(func() {
+		p.redial = timer.New(func() {
 			if !ep.over() && p.link == nil {
 				ep.attempt(p)
 			}
 		})
 		p.backoff = health.Backoff{Min: ep.w.cfg.RedialMin, Max: ep.w.cfg.RedialMax}
 	}
-	if !p.redial.pending() {
+	if !p.redial.Pending() {
 		p.wait = p.backoff.Next(ep.w.env.Rand())
-		ep.w.turns.set(p.redial, ep.w.now+p.wait)
+		ep.w.turns.Set(p.redial, ep.w.now+p.wait)
 	}
 }
 
 func (ep *Endpoint) redialAll() {
 	for _, p := range ep.paths {
-		if p.redial.pending() {
-			ep.w.turns.set(p.redial, ep.w.now)
+		if p.redial.Pending() {
+			ep.w.turns.Set(p.redial, ep.w.now)
 		}
 	}
 }
@@ -195,8 +197,9 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 		}
 		ep.agree(terms)
 		ep.names.Yours, ep.key, ep.peer = theirs, a.JoinKey, a.Name
+		ep.box.Incarnation = theirs.Incarnation
 	} else if theirs != ep.names.Yours {
-		ep.lose(l, fmt.Errorf("%w: the answer is of another endpoint", ErrProtocol))
+		ep.lose(l, fmt.Errorf("%w: the answer is of another endpoint", outcome.ErrProtocol))
 		return
 	}
 	ep.cameUp(l)
@@ -209,12 +212,13 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 
 func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.terms = t
-	ep.limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
+	ep.box.MaxMessage = t.MaxMessage
+	ep.box.Limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
 }
 
 // turnedAway: not this instance; another one may do.
 func (ep *Endpoint) turnedAway(l *link) {
-	ep.w.turns.stop(l.limit)
+	ep.w.turns.Stop(l.limit)
 	l.Note(lane.Ended)
 	ep.opening = remove(ep.opening, l)
 	ep.w.bury(l)
@@ -229,12 +233,18 @@ var errBusy = errors.New("the peer wants another instance")
 
 // cameUp: wireup is done, both sides may post.
 func (ep *Endpoint) cameUp(l *link) {
-	ep.w.turns.stop(l.limit)
+	ep.w.turns.Stop(l.limit)
 	l.Tep.Admit(int(ep.terms.MaxFrame), ep.terms.Mode == wire.ModeFailover)
 	l.Note(lane.Answered)
+	l.wasUp = true
+	trip := time.Duration(0)
+	if l.path != nil {
+		trip = ep.w.now - l.Since
+	}
 	l.Since = ep.w.now
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
+	ep.box.LaneUp(&l.Lane)
 	ep.stats.LanesUp++
 	if l.path != nil {
 		l.path.settled, l.path.reason = true, nil
@@ -244,12 +254,12 @@ func (ep *Endpoint) cameUp(l *link) {
 	}
 	was := ep.state
 	ep.note(laneUp)
-	ep.w.turns.stop(ep.suspend)
+	ep.w.turns.Stop(ep.suspend)
 	ep.w.event(Event{Kind: LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
 	if was == StateSuspended {
 		ep.w.event(Event{Kind: Resumed, Endpoint: ep})
 	}
-	ep.live.add(l)
+	ep.live.add(l, trip)
 	ep.lanesChanged()
 }
 
@@ -267,7 +277,7 @@ func (ep *Endpoint) openOthers(addrs []string) {
 		ep.attempt(p)
 	}
 	if ep.dial != nil {
-		ep.w.turns.set(ep.dialWait, ep.w.now+ep.w.cfg.DialWait)
+		ep.w.turns.Set(ep.dialWait, ep.w.now+ep.w.cfg.DialWait)
 	}
 }
 
@@ -285,11 +295,11 @@ func (ep *Endpoint) checkDial() {
 }
 
 func (ep *Endpoint) dialSettled() {
-	ep.w.turns.stop(ep.dialWait)
+	ep.w.turns.Stop(ep.dialWait)
 	if r := ep.dial; r != nil {
 		ep.dial = nil
 		r.Retired = true
-		ep.report(r, nil)
+		ep.w.report(r, nil)
 	}
 }
 

@@ -14,7 +14,7 @@ func (w *Worker) Turn() int {
 	for _, i := range w.ifaces {
 		n += i.Progress()
 	}
-	n += w.turns.run(w.now)
+	n += w.turns.Run(w.now)
 	n += w.dispatch()
 	for _, i := range w.ifaces {
 		i.Flush()
@@ -36,11 +36,11 @@ func (w *Worker) Flush() {
 }
 
 // Full says that the user has so many messages to handle that the worker should take no more.
-func (w *Worker) Full() bool { return w.backlog >= w.cfg.Backlog }
+func (w *Worker) Full() bool { return w.calls.Bytes() >= w.cfg.Backlog }
 
 // Deadline is the time of the worker's clock at which Turn must run even if nothing arrives; 0 is never.
 func (w *Worker) Deadline() time.Duration {
-	d := w.turns.next()
+	d := w.turns.Next()
 	for _, i := range w.ifaces {
 		if t := i.Deadline(); t != 0 && (d == 0 || t < d) {
 			d = t
@@ -49,20 +49,12 @@ func (w *Worker) Deadline() time.Duration {
 	return d
 }
 
-// wake notes that ep may have something to post.
-func (w *Worker) wake(ep *Endpoint) {
-	if !ep.ready {
-		ep.ready = true
-		w.ready = append(w.ready, ep)
-	}
-}
-
 // dispatch lets the endpoints that may have something to post do so.
 func (w *Worker) dispatch() (n int) {
 	for i := 0; i < len(w.ready); i++ {
 		ep := w.ready[i]
 		ep.ready = false
-		n += ep.dispatch()
+		n += ep.box.Dispatch()
 	}
 	clear(w.ready)
 	w.ready = w.ready[:0]

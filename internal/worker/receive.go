@@ -3,7 +3,9 @@ package worker
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -27,7 +29,7 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 	}
 	if err != nil {
 		ep.stats.BadFrames++
-		ep.fail(fmt.Errorf("%w: lane %s: %w", ErrProtocol, l.name(), err))
+		ep.fail(fmt.Errorf("%w: lane %s: %w", outcome.ErrProtocol, l.name(), err))
 	}
 }
 
@@ -61,7 +63,7 @@ func (ep *Endpoint) takePut(l *link, in *transport.Incoming) error {
 	return nil
 }
 
-func (ep *Endpoint) handler(id uint16) Handler {
+func (ep *Endpoint) handler(id uint16) delivery.Handler {
 	if hs := ep.w.handlers; int(id) < len(hs) {
 		return hs[id]
 	}
@@ -78,7 +80,7 @@ func (ep *Endpoint) takeAM(l *link, in *transport.Incoming) error {
 		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(h.ID)})
 		return nil
 	}
-	ep.w.deliver(fn, Message{Endpoint: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
+	ep.w.calls.Message(fn, delivery.Message{From: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
 	return nil
 }
 
@@ -128,31 +130,24 @@ func (ep *Endpoint) whole(l *link, m *reassembly.Message) {
 		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(m.AM)})
 		return
 	}
-	ep.w.deliver(fn, Message{Endpoint: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
+	ep.w.calls.Message(fn, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
 }
 
 // refuse tells the peer that an operation was taken and not carried out. It goes on the lane on which the operation came, before
 // the acknowledgement that covers it, so that no flush can miss it; if that lane is lost, the count in Lost says that one is owed.
 func (ep *Endpoint) refuse(l *link, m wire.Refused) {
-	ep.refused.issued++
+	l.refused.issued++
 	ep.stats.Refused++
-	l.post(wire.IDRefused, m.AppendTo(ep.w.head[:0]))
+	l.post(wire.IDRefused, m.AppendTo(ep.w.Head[:0]))
 }
 
 // refusedArrived: the peer did not carry out an operation of ours.
-func (ep *Endpoint) refusedArrived(m wire.Refused) {
-	ep.refused.seen++
-	err := fmt.Errorf("%w: %v", ErrAccess, m.Code)
+func (ep *Endpoint) refusedArrived(l *link, m wire.Refused) {
+	l.refused.seen++
+	err := fmt.Errorf("%w: %v", outcome.ErrAccess, m.Code)
 	op := "put"
 	if m.Code == wire.RefusedHandler {
-		op, err = "am", fmt.Errorf("%w: id %d", ErrHandler, m.Detail)
+		op, err = "am", fmt.Errorf("%w: id %d", outcome.ErrHandler, m.Detail)
 	}
-	err = ep.opError(op, NotExecuted, err)
-	if ep.refused.first == nil {
-		ep.refused.first = err
-	}
-	if r := ep.w.pool.Find(m.Op); r != nil && r.Owner == any(ep) && r.Err == nil {
-		r.Err = err
-	}
-	ep.checkFlushes()
+	ep.box.Refused(m.Op, ep.opError(op, outcome.NotExecuted, err))
 }

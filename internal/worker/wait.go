@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/transport"
 )
@@ -11,62 +13,59 @@ func (w *Worker) Release(r *request.Request) {
 	w.pool.Put(r)
 }
 
+// report is the user's end of a request: once.
+func (w *Worker) report(r *request.Request, err error) {
+	if r.Reported {
+		return
+	}
+	if !r.Copied { // else the engine goes on with what is its own
+		r.Header, r.Payload = nil, nil
+	}
+	if r.OnSent != nil {
+		w.calls.Done(r.OnSent, err)
+		r.OnSent = nil
+	}
+	r.End(err)
+	w.pool.Put(r)
+}
+
 // Then has fn called when the user's end of r is reported, and lets go of it.
 func (w *Worker) Then(r *request.Request, fn func(error)) {
 	if r.Reported {
-		w.calls = append(w.calls, Call{Done: fn, Err: r.Err})
+		w.calls.Done(fn, r.Err)
 	} else {
 		r.OnSent = fn
 	}
 	w.Release(r)
 }
 
-// Cancel asks for a request to end unexecuted. One that waits ends at once; of one that is on a lane the
-// acknowledgement or the exchange about the lane decides.
+// owner is the endpoint of a request, nil if it has none.
+func owner(r *request.Request) *Endpoint {
+	if b, ok := r.Owner.(*outbox.Box); ok {
+		return b.Host().(*Endpoint)
+	}
+	return nil
+}
+
+// Cancel asks for a request to end unexecuted. See outbox.Box.Cancel.
 func (w *Worker) Cancel(r *request.Request) {
 	if r.Reported {
 		return
 	}
-	if r.Kind == request.Accept {
+	switch r.Kind {
+	case request.Accept:
 		for _, ln := range w.listeners {
 			if ln.accepts.Remove(r) {
 				r.Retired = true
-				w.report(r, &Error{Op: "accept", Err: ErrCanceled})
+				w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrCanceled})
 			}
 		}
-		return
-	}
-	ep, ok := r.Owner.(*Endpoint)
-	if !ok {
-		return
-	}
-	r.Canceled = true
-	switch r.Kind {
-	case request.Flush:
-		if ep.flushes.Remove(r) {
-			r.Retired = true
-			w.report(r, ep.opError("flush", Unknown, ErrCanceled))
-		}
 	case request.Dial:
-		ep.Abort()
-	case request.Put, request.AM:
-		ep.cancelQueued(r)
-	case request.Room:
-		if ep.rooms.Remove(r) {
-			r.Retired = true
-			w.report(r, ep.opError("post", NotExecuted, ErrCanceled))
-		}
-	case request.None, request.Close, request.Accept:
+		owner(r).Abort()
+	case request.Put, request.AM, request.Flush, request.Room:
+		owner(r).box.Cancel(r)
+	case request.None, request.Close:
 	}
-}
-
-func (ep *Endpoint) cancelQueued(r *request.Request) {
-	if r.Begun || !ep.pendOrdered.Remove(r) && !ep.pendAny.Remove(r) {
-		return
-	}
-	r.Whole = true
-	r.Err = ep.opError(r.Kind.String(), NotExecuted, ErrCanceled)
-	ep.finish(r)
 }
 
 // Abandon lets the user go before the end: what is not on a lane ends unexecuted; of the rest the engine keeps copies,
@@ -80,38 +79,26 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 	w.Cancel(r)
 	err := r.Err
 	if !r.Reported {
-		ep := r.Owner.(*Endpoint)
-		err = ep.opError(r.Kind.String(), Unknown, cause)
-		ep.keepCopies(r)
+		ep := owner(r)
+		err = ep.opError(r.Kind.String(), outcome.Unknown, cause)
+		ep.box.KeepCopies(r, ep.connections())
 		if r.Kind == request.Close {
 			ep.endClose(cause)
 		}
 		w.report(r, err)
-	} else if e, ok := err.(*Error); ok {
+	} else if e, ok := err.(*outcome.Error); ok {
 		e.Err = cause // why it was canceled
 	}
 	w.Release(r)
 	return err
 }
 
-// keepCopies makes the rest of an operation independent of the user's memory.
-func (ep *Endpoint) keepCopies(r *request.Request) {
-	if r.Kind != request.Put && r.Kind != request.AM {
-		return
-	}
-	links := append(append([]*link(nil), ep.up...), ep.lost...)
-	for _, l := range links {
-		l.Tep.Detach(func(c transport.Completer) bool { return requestOf(c) == r })
-	}
-	for _, q := range []*replays{&ep.replayOrdered, &ep.replayAny} {
-		for p := q.head; p != nil; p = p.next {
-			if requestOf(p) == r && p.frame.ZeroCopy {
-				p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
-			}
+// connections are all on which frames of the endpoint may be.
+func (ep *Endpoint) connections() (ts []transport.Endpoint) {
+	for _, ls := range [][]*link{ep.up, ep.lost} {
+		for _, l := range ls {
+			ts = append(ts, l.Tep)
 		}
 	}
-	r.Borrowed = 0
-	r.Copied = true
-	r.Header = append([]byte(nil), r.Header...)
-	r.Payload = append([]byte(nil), r.Payload...)
+	return ts
 }

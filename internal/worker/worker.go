@@ -4,50 +4,45 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/transport"
 )
 
 // Worker is one progress domain: its endpoints move when it does.
 type Worker struct {
-	cfg         Config
+	cfg         config.Config
 	env         transport.Env
 	incarnation uint64
 	rails       []string
 	mem         *memory.Table
 	ifaces      []transport.Iface
-	hooks
 
 	endpoints []*Endpoint // in the order of their ids
 	lastID    uint64
 	inbound   []*link // accepted connections that have not said who they are
 	listeners []*Listener
-	handlers  []Handler // by id
+	handlers  []delivery.Handler // by id
 
 	now    time.Duration // of this turn
-	turns  timers
+	turns  timer.Set
 	ready  []*Endpoint // have something to post
 	buried []*link     // to be closed at the end of the turn
 
-	calls    []Call
-	messages []*Message
-	backlog  uint64 // bytes in calls
-	pool     request.Pool
+	calls delivery.Queue
+	pool  request.Pool
 
-	scratch
+	state
 }
 
-// hooks are set before the first endpoint.
-type hooks struct {
-	OnEvent func(*Event)    // run from Calls
-	OnNew   func(*Endpoint) // run when an endpoint is made
-}
-
-// scratch is what the post path would otherwise allocate.
-type scratch struct {
-	frame   transport.Frame
-	head    [2048]byte
+// state is what the post path would otherwise allocate, and what a worker counts.
+type state struct {
+	outbox.Scratch
+	OnNew   func(*Endpoint) // run when an endpoint is made; set before the first
 	inTurn  bool
 	closed  bool
 	dropped uint64 // strangers' connections
@@ -55,7 +50,7 @@ type scratch struct {
 
 // New opens an interface of each transport.
 func New(o Options) (*Worker, error) {
-	o.Config.defaults()
+	o.Config.Defaults()
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
@@ -104,8 +99,11 @@ func (w *Worker) Close() error {
 	return err
 }
 
+// Calls is the user code that is due: for the owner to run between turns.
+func (w *Worker) Calls() *delivery.Queue { return &w.calls }
+
 // Handle sets the handler of an active message id; nil takes it away.
-func (w *Worker) Handle(id uint16, h Handler) {
+func (w *Worker) Handle(id uint16, h delivery.Handler) {
 	for int(id) >= len(w.handlers) {
 		w.handlers = append(w.handlers, nil)
 	}
@@ -113,7 +111,7 @@ func (w *Worker) Handle(id uint16, h Handler) {
 }
 
 // Config is the configuration in force, with its defaults filled in.
-func (w *Worker) Config() Config { return w.cfg }
+func (w *Worker) Config() config.Config { return w.cfg }
 
 // Endpoints are those that are not closed.
 func (w *Worker) Endpoints() []*Endpoint { return append([]*Endpoint(nil), w.endpoints...) }

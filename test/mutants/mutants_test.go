@@ -24,8 +24,11 @@ type mutant struct {
 }
 
 const (
-	seeds = "./test/sim -run Seeds"
-	hand  = "./internal/failover"
+	seeds    = "./test/sim -run TestSeeds"
+	restarts = "./test/sim -run TestRestartSeeds"
+	litmus   = "./internal/worker -run TestLitmus"
+	hand     = "./internal/failover"
+	carrier  = "./transport/tcp -run Conformance"
 )
 
 func root(t *testing.T) string {

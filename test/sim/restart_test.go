@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport/sim"
 )
@@ -40,7 +41,7 @@ func (w *world) restart() {
 		w.failf("a did not learn of the restart: %d open, %d flushes", len(w.a.open), len(w.a.flushes))
 		return
 	}
-	if err := w.a.ep.Err(); !errors.Is(err, worker.ErrPeerRestarted) {
+	if err := w.a.ep.Err(); !errors.Is(err, outcome.ErrPeerRestarted) {
 		w.failf("a's endpoint failed with %v", err)
 	}
 	for _, o := range w.a.ops {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -27,7 +29,7 @@ func shapeOf(seed uint64) shape {
 	if w.n(3) == 0 {
 		s.net.Link = sim.Link{Latency: time.Duration(1+w.n(500)) * time.Microsecond, Jitter: time.Duration(w.n(300)) * time.Microsecond}
 	}
-	s.config = worker.Config{Bounds: worker.Bounds{Window: s.net.Window, Pending: 16 + w.n(100)}}
+	s.config = config.Config{Bounds: config.Bounds{Window: s.net.Window, Pending: 16 + w.n(100)}}
 	s.config.Times.Close = time.Minute // longer than the peer's silence on the last lane, which only the peer time-out decides
 	return s
 }
@@ -103,7 +105,7 @@ func (w *world) finish() {
 		for _, o := range s.ops {
 			switch {
 			case o.canceled && o.err != nil:
-				if fate(o.err) == worker.NotExecuted && (o.ran > 0 || o.over > 0) {
+				if fate(o.err) == outcome.NotExecuted && (o.ran > 0 || o.over > 0) {
 					w.failf("%s: operation %d was given up as %v: handled %d times, %d bytes written", s.name, o.index, o.err, o.ran, o.over)
 				}
 			case o.err != nil:

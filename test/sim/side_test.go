@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -26,7 +28,7 @@ type side struct {
 	ln          *worker.Listener
 	ep          *worker.Endpoint
 	peer        *side
-	calls       []worker.Call
+	calls       []delivery.Call
 
 	region  *memory.Region
 	ops     []*op // issued by this side
@@ -77,19 +79,19 @@ func (s *side) progress() int {
 		return 0
 	}
 	n := s.eng.Turn()
-	s.calls = s.eng.Calls(s.calls[:0])
+	s.calls = s.eng.Calls().Take(s.calls[:0])
 	n += len(s.calls)
 	for i := range s.calls {
-		s.eng.Run(&s.calls[i])
+		s.eng.Calls().Run(&s.calls[i])
 	}
-	s.eng.Finish(s.calls)
+	s.eng.Calls().Finish(s.calls)
 	s.eng.Flush()
 	s.poll()
 	return n
 }
 
 // message is a message of the peer, handled here.
-func (s *side) message(m *worker.Message) {
+func (s *side) message(m *delivery.Message) {
 	i := int(binary.LittleEndian.Uint32(m.Header))
 	if i >= len(s.peer.ops) {
 		s.w.failf("%s: message of operation %d, which was never issued", s.name, i)
@@ -104,7 +106,7 @@ func (s *side) message(m *worker.Message) {
 		s.w.failf("%s: message %d differs", s.name, i)
 	case o.am < s.nextAM:
 		s.w.failf("%s: message %d came after a later one", s.name, i)
-	case o.ended && o.err != nil && fate(o.err) == worker.NotExecuted:
+	case o.ended && o.err != nil && fate(o.err) == outcome.NotExecuted:
 		s.w.failf("%s: message %d handled although its sender was told that it was not", s.name, i)
 	}
 	s.nextAM = o.am + 1
@@ -121,7 +123,7 @@ func (s *side) written(offset uint64, src []byte) {
 		if !bytes.Equal(src, o.data[at:at+uint64(len(src))]) {
 			continue // an earlier one of the same slot
 		}
-		if o.ended && o.err != nil && fate(o.err) == worker.NotExecuted {
+		if o.ended && o.err != nil && fate(o.err) == outcome.NotExecuted {
 			s.w.failf("%s: put %d written although its sender was told that it was not", s.name, o.index)
 		}
 		if len(o.data) == 0 {
@@ -139,12 +141,12 @@ func (s *side) written(offset uint64, src []byte) {
 	s.w.failf("%s: a write of %d bytes at %d that nobody issued", s.name, len(src), offset)
 }
 
-func fate(err error) worker.Fate {
-	var e *worker.Error
+func fate(err error) outcome.Fate {
+	var e *outcome.Error
 	if errors.As(err, &e) {
 		return e.Fate
 	}
-	return worker.Unknown
+	return outcome.Unknown
 }
 
 // fill makes data that says whose and which it is.
@@ -180,7 +182,7 @@ func (s *side) issue() bool {
 		o.r, err = s.ep.PostPut(o.buf, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
 	}
 	switch {
-	case errors.Is(err, worker.ErrBackPressure):
+	case errors.Is(err, outcome.ErrBackPressure):
 		s.ops = s.ops[:o.index]
 		return false
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -21,7 +22,7 @@ type shape struct {
 	kinds   []sim.Kind
 	regions int
 	slot    int // bytes of memory of each put
-	config  worker.Config
+	config  config.Config
 	net     sim.Config
 }
 

@@ -1,12 +1,6 @@
-package worker
+package config
 
-import (
-	"time"
-
-	"github.com/openbraid/braid/internal/memory"
-	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/transport"
-)
+import "time"
 
 // Config are the limits and times of a worker. Zero values mean the defaults.
 type Config struct {
@@ -50,7 +44,8 @@ func or[T comparable](v *T, d T) {
 	}
 }
 
-func (c *Config) defaults() {
+// Defaults fills in what is zero.
+func (c *Config) Defaults() {
 	or(&c.Window, 4<<20)
 	or(&c.Pending, 4096)
 	or(&c.MaxFrame, 256<<10)
@@ -70,19 +65,4 @@ func (c *Config) defaults() {
 	or(&c.RedialMin, 20*time.Millisecond)
 	or(&c.RedialMax, 5*time.Second)
 	or(&c.DialWait, 200*time.Millisecond)
-}
-
-// Options make a worker.
-type Options struct {
-	Config
-	Transports  []transport.Transport
-	Env         transport.Env
-	Memory      *memory.Table
-	Incarnation uint64   // of this process, not 0
-	Rails       []string // local addresses on which lanes are built
-}
-
-// DialOptions are an endpoint's own.
-type DialOptions struct {
-	Mode wire.Mode
 }

@@ -1,7 +1,8 @@
-package worker
+package outbox
 
 import (
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -11,21 +12,18 @@ import (
 // first one, so that the end of a whole hand-over is seen.
 type replay struct {
 	frame transport.Frame // with Head, and Payload unless zero-copy, in memory of its own
-	of    *handover
+	of    *Handover
 	done  transport.Completer
 	tag   uint64
 	next  *replay
 }
 
-// handover is what became of the operations of one lost lane.
-type handover struct {
-	link      *link
-	bytes     uint64 // posted on the lane
-	accepted  uint64 // of them, by the peer's own count
-	replayed  uint64 // bytes posted again
-	left      int    // frames handed back and not executed
-	purged    bool
-	announced bool
+// Handover is what became of the operations of one lost lane.
+type Handover struct {
+	Settled  func() // called once: everything that was on the lane is executed, or ended
+	Replayed uint64 // bytes posted again
+	left     int    // frames handed back and not executed
+	purged   bool
 }
 
 // Sent implements transport.Completer.
@@ -39,14 +37,12 @@ func (r *replay) Executed(_ uint64, err error) {
 }
 
 // settle announces a hand-over once nothing is left of it.
-func (h *handover) settle() {
-	if !h.purged || h.left > 0 || h.announced {
-		return
+func (h *Handover) settle() {
+	if h.purged && h.left == 0 && h.Settled != nil {
+		settled := h.Settled
+		h.Settled = nil
+		settled()
 	}
-	h.announced = true
-	l := h.link
-	l.w.event(Event{Kind: HandedOver, Endpoint: l.ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: l.reason,
-		Posted: h.bytes, PeerAccepted: h.accepted, Replayed: h.replayed, Accepted: l.Tep.Counts().AcceptedBytes})
 }
 
 // replays is a first-in first-out list.
@@ -93,38 +89,41 @@ func (q *replays) prepend(p *replays) {
 
 func ordered(id uint8) bool { return id == wire.IDAM || id == wire.IDAMFirst || id == wire.IDAMFrag }
 
-// takeBack gives the frames from the peer's position on a new life, in front of everything that waits.
-func (ep *Endpoint) takeBack(l *link, position uint64) error {
-	var inOrder, any replays
+// TakeBack ends the books of a lost lane with the peer's position: what the peer has is executed, and the rest
+// gets a new life, in front of everything that waits.
+//
+// Errors: those of PurgeOutstanding: R16.
+func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
+	var inOrder, unordered replays
 	_, err := l.Tep.PurgeOutstanding(position, func(f *transport.Frame) error {
 		if ordered(f.ID) {
-			ep.ordered.unacked--
+			b.ordered.unacked--
 		}
-		if ep.dropCanceled(f) {
+		if b.dropCanceled(f) {
 			return nil
 		}
-		r := &replay{frame: *f, of: l.give, done: f.Done, tag: f.Tag}
+		r := &replay{frame: *f, of: h, done: f.Done, tag: f.Tag}
 		r.frame.Head = append([]byte(nil), f.Head...)
 		if !f.ZeroCopy {
 			r.frame.Payload = append([]byte(nil), f.Payload...)
 		}
 		r.frame.Done, r.frame.Tag = r, 0
-		l.give.left++
+		h.left++
 		if ordered(f.ID) {
 			inOrder.push(r)
 		} else {
-			any.push(r)
+			unordered.push(r)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	ep.replayOrdered.prepend(&inOrder) // R13
-	ep.replayAny.prepend(&any)
-	l.give.purged = true
-	l.give.settle()
-	ep.w.wake(ep)
+	b.replayOrdered.prepend(&inOrder) // R13
+	b.replayAny.prepend(&unordered)
+	h.purged = true
+	h.settle()
+	b.host.Wake()
 	return nil
 }
 
@@ -143,7 +142,7 @@ func requestOf(c transport.Completer) *request.Request {
 }
 
 // dropCanceled ends a canceled operation of a single frame that the peer is known not to have: R15.
-func (ep *Endpoint) dropCanceled(f *transport.Frame) bool {
+func (b *Box) dropCanceled(f *transport.Frame) bool {
 	r := requestOf(f.Done)
 	if r == nil || !r.Canceled || !r.Whole || r.Frames != 1 || int(r.Posted) != len(f.Payload) {
 		return false
@@ -153,34 +152,34 @@ func (ep *Endpoint) dropCanceled(f *transport.Frame) bool {
 		old.of.settle()
 	}
 	r.Frames, r.Borrowed = 0, 0
-	r.Err = ep.opError(r.Kind.String(), NotExecuted, ErrCanceled)
-	ep.finish(r)
+	r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
+	b.finish(r)
 	return true
 }
 
 // postReplays posts frames of q, in order, until there is no room.
-func (ep *Endpoint) postReplays(q *replays) (n int) {
-	inOrder := q == &ep.replayOrdered
+func (b *Box) postReplays(q *replays) (n int) {
+	inOrder := q == &b.replayOrdered
 	for q.head != nil {
-		l := ep.laneFor(inOrder)
+		l := b.laneFor(inOrder)
 		if l == nil {
 			return n
 		}
 		r := q.head
-		ep.w.frame = r.frame
-		ep.w.frame.AckNow = r.next == nil
-		s := l.Tep.Post(&ep.w.frame)
+		b.scratch.Frame = r.frame
+		b.scratch.Frame.AckNow = r.next == nil
+		s := l.Tep.Post(&b.scratch.Frame)
 		if s != transport.Done && s != transport.Pending {
 			return n
 		}
 		q.pop()
 		if inOrder {
-			ep.ordered.unacked++
+			b.ordered.unacked++
 		}
 		size := uint64(r.frame.Len())
-		r.of.replayed += size
-		ep.stats.ReplayedFrames++
-		ep.stats.ReplayedBytes += size
+		r.of.Replayed += size
+		b.ReplayedFrames++
+		b.ReplayedBytes += size
 		if s == transport.Done {
 			if r.frame.ZeroCopy {
 				r.Sent(0) // this lane copied it
@@ -190,23 +189,20 @@ func (ep *Endpoint) postReplays(q *replays) (n int) {
 		n++
 	}
 	if n > 0 {
-		ep.posted()
+		b.host.Posted()
 	}
 	return n
 }
 
 // dropReplays ends what waits for a new life that won't come.
-func (ep *Endpoint) dropReplays(err error) {
-	for _, q := range []*replays{&ep.replayOrdered, &ep.replayAny} {
+func (b *Box) dropReplays(err error) {
+	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} {
 		for q.head != nil {
 			r := q.pop()
 			if ordered(r.frame.ID) {
-				ep.ordered.unacked++ // the end of a frame takes it off again
+				b.ordered.unacked++ // the end of a frame takes it off again
 			}
 			r.Executed(0, err)
 		}
 	}
 }
-
-// usable says whether frames may be posted on the lane.
-func (l *link) usable() bool { return l.State() == lane.Up }

@@ -1,4 +1,4 @@
-package worker
+package outcome
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ var (
 	ErrPeerClosed    = errors.New("the peer closed the endpoint")
 	ErrLaneFailed    = errors.New("a lane failed, and the endpoint's error mode does not allow for others to take over")
 	ErrAccess        = errors.New("the peer's memory may not be accessed so")
+	ErrRefused       = errors.New("refused; which operations they were is lost with the lane that carried the answers")
 	ErrHandler       = errors.New("the peer has no handler for this active message")
 	ErrCanceled      = errors.New("canceled")
 	ErrLimit         = errors.New("a limit is reached")
@@ -55,16 +56,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func (ep *Endpoint) opError(op string, fate Fate, err error) error {
+// As makes err the end of an operation, unless it is one already.
+func As(op, peer string, fate Fate, err error) error {
 	var have *Error
 	if errors.As(err, &have) && have.Op == op {
 		return err
 	}
-	return &Error{Op: op, Peer: ep.addr, Fate: fate, Err: err}
+	return &Error{Op: op, Peer: peer, Fate: fate, Err: err}
 }
 
-// endError is the endpoint's end as the error of an operation: how many sent operations no flush has covered.
-func uncovered(err error, n uint64) error {
+// Uncovered adds to an endpoint's error how many sent operations no flush has covered.
+func Uncovered(err error, n uint64) error {
 	if n == 0 {
 		return err
 	}

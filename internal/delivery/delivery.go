@@ -1,0 +1,132 @@
+package delivery
+
+import "github.com/openbraid/braid/transport"
+
+// Call is user code to run at the end of a turn. One of Handler, Done, Event is set.
+type Call struct {
+	Handler Handler
+	Message *Message
+
+	Done func(error)
+	Err  error
+
+	Event any // what OnEvent gets
+
+	buf  *transport.Buffer // holds the message; the worker's reference
+	size uint64
+}
+
+// Handler takes an active message.
+type Handler func(*Message)
+
+// Message is an active message. It is valid until its handler returns, unless retained.
+type Message struct {
+	From    any // the endpoint that it came from
+	ID      uint16
+	Header  []byte
+	Payload []byte
+	User    any // kept with the pooled object
+
+	buf      *transport.Buffer
+	retained bool
+}
+
+// Retain keeps header and payload valid until Release. Only inside the handler.
+func (m *Message) Retain() {
+	if m.retained {
+		return
+	}
+	m.retained = true
+	if m.buf != nil {
+		m.buf.Retain()
+	}
+}
+
+// Release gives up a retained message. From any goroutine, once.
+func (m *Message) Release() {
+	if m.buf != nil {
+		m.buf.Release()
+		m.buf = nil
+	}
+	m.Header, m.Payload = nil, nil
+}
+
+// Queue is the calls of one worker, in the order in which they became due, and the pool of their messages.
+type Queue struct {
+	OnEvent  func(event any) // may be nil; set before the first event
+	calls    []Call
+	messages []*Message
+	bytes    uint64
+}
+
+// Bytes is the size of the messages that were not handled yet.
+func (q *Queue) Bytes() uint64 { return q.bytes }
+
+// Take takes the calls that are due, appended to buf. The caller runs them, in order, and then calls Finish.
+func (q *Queue) Take(buf []Call) []Call {
+	buf = append(buf, q.calls...)
+	clear(q.calls)
+	q.calls = q.calls[:0]
+	return buf
+}
+
+// Run runs one call. It needs nothing of the queue that changes.
+func (q *Queue) Run(c *Call) {
+	switch {
+	case c.Handler != nil:
+		c.Handler(c.Message)
+	case c.Done != nil:
+		c.Done(c.Err)
+	case c.Event != nil:
+		q.OnEvent(c.Event)
+	}
+}
+
+// Finish gives back what the calls held.
+func (q *Queue) Finish(calls []Call) {
+	for i := range calls {
+		c := &calls[i]
+		if c.buf != nil {
+			c.buf.Release()
+		}
+		q.bytes -= c.size
+		if m := c.Message; m != nil && !m.retained {
+			*m = Message{User: m.User}
+			q.messages = append(q.messages, m)
+		}
+		*c = Call{}
+	}
+}
+
+// Message queues a message for its handler. buf owns header and payload, if they are not the message's own.
+func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
+	p := q.pooled()
+	m.User, m.buf = p.User, buf
+	*p = m
+	if buf != nil {
+		buf.Retain()
+	}
+	size := uint64(len(m.Payload))
+	q.bytes += size
+	q.calls = append(q.calls, Call{Handler: h, Message: p, buf: buf, size: size})
+}
+
+func (q *Queue) pooled() *Message {
+	n := len(q.messages)
+	if n == 0 {
+		return &Message{}
+	}
+	p := q.messages[n-1]
+	q.messages = q.messages[:n-1]
+	return p
+}
+
+// Done queues the end of an operation for the user's callback.
+func (q *Queue) Done(fn func(error), err error) { q.calls = append(q.calls, Call{Done: fn, Err: err}) }
+
+// Event queues an event, if anybody wants it.
+func (q *Queue) Event(e any) {
+	if q.OnEvent != nil {
+		q.calls = append(q.calls, Call{Event: e})
+	}
+}

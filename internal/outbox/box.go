@@ -1,0 +1,198 @@
+package outbox
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/order"
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/protocol"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/transport"
+)
+
+// Host is the endpoint that a box belongs to.
+type Host interface {
+	// Report is the user's end of a request.
+	Report(r *request.Request, err error)
+	// Wake asks for a Dispatch in this turn or the next.
+	Wake()
+	// Posted says that something is, or will be, under way: lanes must be watched.
+	Posted()
+	// Flushed says that everything before a Close is executed.
+	Flushed()
+}
+
+// Scratch is what posting would otherwise allocate. One for each worker.
+type Scratch struct {
+	Frame transport.Frame
+	Head  [2048]byte
+}
+
+// Box is an endpoint's operations. New makes one.
+type Box struct {
+	Terms
+	Stats
+
+	host    Host
+	pool    *request.Pool
+	scratch *Scratch
+	shut    error // why nothing more may be posted, nil while it may
+	end     error // why everything ended
+	queues
+	up      []*lane.Lane // in the order in which they came up
+	ordered orderClass
+	lastPut *lane.Lane
+
+	book    order.Book
+	covered uint64 // operations issued up to the last flush that succeeded
+	refusal error  // the first since the last flush
+	nextID  uint64 // of a message of several frames
+}
+
+// Terms are what bounds the operations.
+type Terms struct {
+	Peer        string // address, for errors
+	Incarnation uint64 // of the peer's process, 0 while it isn't known
+	Pending     int    // operations that may wait, per queue
+	MaxMessage  uint64 // bytes that the peer takes
+	Limits      protocol.Limits
+}
+
+// Stats are counters.
+type Stats struct {
+	Puts, Messages uint64 // posted
+	ReplayedFrames uint64
+	ReplayedBytes  uint64
+}
+
+// orderClass is the lane on which all unacknowledged frames with an order promise are.
+type orderClass struct {
+	lane    *lane.Lane
+	unacked int
+}
+
+// queues are what can't be posted yet.
+type queues struct {
+	replayOrdered, replayAny replays
+	pendOrdered, pendAny     request.Queue
+	flushes                  request.Queue
+	rooms                    request.Queue // wait until more may be posted
+}
+
+// New makes an empty box.
+func New(h Host, p *request.Pool, s *Scratch, t Terms) *Box {
+	return &Box{Terms: t, host: h, pool: p, scratch: s}
+}
+
+// Host is the endpoint that the box belongs to.
+func (b *Box) Host() Host { return b.host }
+
+// LaneUp adds a lane to post on.
+func (b *Box) LaneUp(l *lane.Lane) {
+	b.up = append(b.up, l)
+	b.host.Wake()
+}
+
+// LaneLost takes a lane away. What is on it stays in the book until TakeBack or End.
+func (b *Box) LaneLost(l *lane.Lane) {
+	for i, o := range b.up {
+		if o == l {
+			b.up = append(b.up[:i], b.up[i+1:]...)
+		}
+	}
+	if b.lastPut == l {
+		b.lastPut = nil
+	}
+	b.host.Wake()
+}
+
+// least is the lane with the fewest bytes on their way, nil if there is none.
+func (b *Box) least() *lane.Lane {
+	var best *lane.Lane
+	var least uint64
+	for _, l := range b.up {
+		if n := l.Backlog(); best == nil || n < least {
+			best, least = l, n
+		}
+	}
+	return best
+}
+
+// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
+// unacknowledged on a lane that is lost, nobody may pass them by on another.
+func (b *Box) orderLane() *lane.Lane {
+	o := &b.ordered
+	if o.lane != nil && o.lane.State() == lane.Up {
+		return o.lane
+	}
+	if o.unacked > 0 {
+		return nil
+	}
+	o.lane = b.least()
+	return o.lane
+}
+
+// stay is the backlog up to which small operations stay on the lane of the last one: they share its writes.
+const stay = 64 << 10
+
+// pick is the lane for a frame without order promise, nil if there is none.
+func (b *Box) pick() *lane.Lane {
+	if len(b.up) == 1 {
+		return b.up[0]
+	}
+	if l := b.lastPut; l != nil && l.Backlog() < stay {
+		return l
+	}
+	b.lastPut = b.least()
+	return b.lastPut
+}
+
+func (b *Box) laneFor(ordered bool) *lane.Lane {
+	if ordered {
+		return b.orderLane()
+	}
+	return b.pick()
+}
+
+// Shut ends posting: from now on it answers err. What is there goes on.
+func (b *Box) Shut(err error) { b.shut = err }
+
+// Uncovered is the number of operations that no successful flush covers.
+func (b *Box) Uncovered() uint64 { return b.book.Issued() - b.covered }
+
+// Refused notes that the peer did not carry out an operation: op is its number, or 0 if it has none.
+func (b *Box) Refused(op uint64, err error) {
+	if b.refusal == nil {
+		b.refusal = err
+	}
+	if r := b.pool.Find(op); r != nil && r.Owner == request.Owner(b) && r.Err == nil {
+		r.Err = err
+	}
+}
+
+// TakeRefusal is the first refusal since the last flush, as an error.
+func (b *Box) TakeRefusal() error {
+	err := b.refusal
+	b.refusal = nil
+	return err
+}
+
+// fail makes err the end of an operation.
+func (b *Box) fail(op string, fate outcome.Fate, err error) error {
+	return outcome.As(op, b.Peer, fate, err)
+}
+
+// Idle says whether nothing is left, for checks: no operation, no replay, nobody waiting.
+func (b *Box) Idle() error {
+	if n := b.book.Unexecuted(); n > 0 {
+		return fmt.Errorf("%d operations are not executed", n)
+	}
+	if b.replayOrdered.n+b.replayAny.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len() > 0 {
+		return fmt.Errorf("something still waits")
+	}
+	if b.ordered.unacked != 0 {
+		return fmt.Errorf("%d ordered frames are thought to be under way", b.ordered.unacked)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package outbox
+
+import (
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/transport"
+)
+
+// FrameSent implements request.Owner.
+func (b *Box) FrameSent(r *request.Request) {
+	r.Borrowed--
+	if r.Whole && r.Borrowed == 0 {
+		b.host.Report(r, r.Err)
+	}
+}
+
+// FrameExecuted implements request.Owner.
+func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
+	r.Frames--
+	if r.Kind == request.AM {
+		b.ordered.unacked--
+	}
+	if err != nil && r.Err == nil {
+		if b.end != nil {
+			err = b.end // explains more than the frame's
+		}
+		r.Err = b.fail(r.Kind.String(), outcome.Unknown, err)
+	}
+	if r.Whole && r.Frames == 0 {
+		b.finish(r)
+	}
+}
+
+// finish is the target's end of an operation with a request.
+func (b *Box) finish(r *request.Request) {
+	epoch := r.Epoch
+	r.Retired = true
+	if r.Reported {
+		b.pool.Put(r)
+	} else {
+		b.host.Report(r, r.Err)
+	}
+	b.retire(epoch)
+}
+
+// retire is the target's end of an operation.
+func (b *Box) retire(epoch uint64) {
+	if b.book.Retire(epoch) && b.flushes.Len() > 0 {
+		b.checkFlushes()
+	}
+}
+
+// checkFlushes ends the flushes that have nothing left to wait for.
+func (b *Box) checkFlushes() {
+	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
+		if !r.Whole && !b.book.Done(r.Epoch) {
+			return
+		}
+		if r.Kind == request.Close {
+			b.host.Flushed()
+			return // it ends when the peer agrees
+		}
+		b.flushes.Pop()
+		b.covered = r.Issued
+		r.Retired = true
+		b.host.Report(r, b.TakeRefusal())
+	}
+}
+
+// Recheck calls Host.Flushed again if a close waits for nothing but the peer: lanes have changed.
+func (b *Box) Recheck() { b.checkFlushes() }
+
+// EndClose ends a close that was posted: with nil, everything is covered.
+func (b *Box) EndClose(r *request.Request, err error) {
+	if err == nil {
+		b.covered = b.book.Issued()
+		err = b.TakeRefusal()
+	} else {
+		err = b.fail("close", outcome.Unknown, err)
+	}
+	b.flushes.Remove(r)
+	r.Retired = true
+	b.host.Report(r, err)
+}
+
+// End ends everything, for good: what waits at once, what is on lanes when their connections are closed.
+func (b *Box) End(err error) {
+	b.shut, b.end = err, err
+	b.up, b.ordered.lane, b.lastPut = nil, nil, nil
+	b.endQueue(&b.pendOrdered, err)
+	b.endQueue(&b.pendAny, err)
+	b.dropReplays(err)
+	b.endWaiters(&b.rooms, b.fail("post", outcome.NotExecuted, err))
+	b.endWaiters(&b.flushes, b.fail("flush", outcome.Unknown, outcome.Uncovered(err, b.Uncovered())))
+}
+
+// endQueue ends the requests that wait. Those with frames on lanes end with the last of these.
+func (b *Box) endQueue(q *request.Queue, err error) {
+	for r := q.Pop(); r != nil; r = q.Pop() {
+		fate := outcome.NotExecuted
+		if r.Begun {
+			fate = outcome.Unknown
+		}
+		if r.Err == nil {
+			r.Err = b.fail(r.Kind.String(), fate, err)
+		}
+		r.Whole = true
+		if r.Frames == 0 {
+			b.finish(r)
+		}
+	}
+}
+
+// Cancel asks for a request to end unexecuted. One that waits ends at once; of one that is on a lane the
+// acknowledgement or the exchange about the lane decides.
+func (b *Box) Cancel(r *request.Request) {
+	r.Canceled = true
+	switch r.Kind {
+	case request.Flush:
+		if b.flushes.Remove(r) {
+			r.Retired = true
+			b.host.Report(r, b.fail("flush", outcome.Unknown, outcome.ErrCanceled))
+		}
+	case request.Room:
+		if b.rooms.Remove(r) {
+			r.Retired = true
+			b.host.Report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
+		}
+	case request.Put, request.AM:
+		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) {
+			return
+		}
+		r.Whole = true
+		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
+		b.finish(r)
+	case request.None, request.Close, request.Dial, request.Accept:
+	}
+}
+
+// KeepCopies makes the rest of an operation independent of the user's memory. lanes are all connections
+// on which frames of it may be.
+func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
+	if r.Kind != request.Put && r.Kind != request.AM {
+		return
+	}
+	for _, l := range lanes {
+		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })
+	}
+	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} {
+		for p := q.head; p != nil; p = p.next {
+			if requestOf(p) == r && p.frame.ZeroCopy {
+				p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
+			}
+		}
+	}
+	r.Borrowed = 0
+	r.Copied = true
+	r.Header = append([]byte(nil), r.Header...)
+	r.Payload = append([]byte(nil), r.Payload...)
+}

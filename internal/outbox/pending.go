@@ -1,0 +1,93 @@
+package outbox
+
+import (
+	"github.com/openbraid/braid/internal/protocol"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/transport"
+)
+
+// enqueue issues r and posts as much of it as goes now.
+func (b *Box) enqueue(q *request.Queue, r *request.Request) {
+	r.Epoch = b.book.Issue()
+	q.Push(r)
+	b.host.Posted()
+	b.postQueue(q)
+}
+
+// Dispatch posts what can be posted and returns the number of frames.
+func (b *Box) Dispatch() (n int) {
+	if len(b.up) == 0 {
+		return 0
+	}
+	n += b.postReplays(&b.replayOrdered)
+	n += b.postReplays(&b.replayAny)
+	n += b.postQueue(&b.pendOrdered)
+	n += b.postQueue(&b.pendAny)
+	if n > 0 {
+		b.host.Posted() // the lanes may have been idle when they were looked at last
+	}
+	return n
+}
+
+// postQueue posts the frames of the requests in q, in order, until there is no room.
+func (b *Box) postQueue(q *request.Queue) (n int) {
+	ordered := q == &b.pendOrdered
+	if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {
+		return 0 // R13
+	}
+	for r := q.Head(); r != nil; r = q.Head() {
+		k, done := b.advance(r, ordered)
+		n += k
+		if !done {
+			return n
+		}
+		q.Pop()
+		if r.Borrowed == 0 {
+			b.host.Report(r, r.Err)
+		}
+		b.checkRooms()
+	}
+	return n
+}
+
+// checkRooms lets those go on who wait for room, once half of it is free.
+func (b *Box) checkRooms() {
+	if b.rooms.Len() == 0 || max(b.pendAny.Len(), b.pendOrdered.Len()) > b.Pending/2 {
+		return
+	}
+	b.endWaiters(&b.rooms, nil)
+}
+
+// endWaiters ends requests that only wait.
+func (b *Box) endWaiters(q *request.Queue, err error) {
+	for r := q.Pop(); r != nil; r = q.Pop() {
+		r.Retired = true
+		b.host.Report(r, err)
+	}
+}
+
+// advance posts frames of r and says whether it is whole.
+func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
+	w := b.scratch
+	for !r.Whole {
+		l := b.laneFor(ordered)
+		if l == nil {
+			return n, false
+		}
+		f := &w.Frame
+		protocol.Next(r, b.Limits, w.Head[:0], f)
+		if b.flushes.Len() > 0 && len(f.Payload) == len(r.Payload) {
+			f.AckNow = true // somebody waits for it
+		}
+		s := l.Tep.Post(f)
+		if s != transport.Done && s != transport.Pending {
+			return n, false // Room or the lane's loss will wake us
+		}
+		protocol.Taken(r, f, s)
+		if ordered {
+			b.ordered.unacked++
+		}
+		n++
+	}
+	return n, true
+}

@@ -1,0 +1,195 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/protocol"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// The posting calls return nil, nil if the user's end of the operation is reached already, a request if it
+// isn't, and an error if nothing was taken.
+
+// amDone and putDone are the endpoint as the Completer of frames that have no request; the tag is the epoch.
+type (
+	amDone  Box
+	putDone Box
+)
+
+func (d *amDone) Sent(uint64) {}
+func (d *amDone) Executed(epoch uint64, _ error) {
+	b := (*Box)(d)
+	b.ordered.unacked--
+	b.retire(epoch)
+}
+
+func (d *putDone) Sent(uint64)                    {}
+func (d *putDone) Executed(epoch uint64, _ error) { (*Box)(d).retire(epoch) }
+
+func (b *Box) full(op string, q *request.Queue) error {
+	if q.Len() < b.Pending {
+		return nil
+	}
+	return b.fail(op, outcome.NotExecuted, fmt.Errorf("%w: %d operations wait already; make progress and try again", outcome.ErrBackPressure, q.Len()))
+}
+
+// PostAM sends an active message. header and payload are the engine's until the user's end.
+func (b *Box) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
+	if b.shut != nil {
+		return nil, b.fail("am", outcome.NotExecuted, b.shut)
+	}
+	if len(header) > protocol.MaxHeader {
+		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: header of %d bytes, at most %d", outcome.ErrLimit, len(header), protocol.MaxHeader))
+	}
+	if uint64(len(payload)) > b.MaxMessage {
+		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: message of %d bytes, the peer takes at most %d; put it into its memory instead", outcome.ErrLimit, len(payload), b.MaxMessage))
+	}
+	if b.shortAM(id, header, payload) {
+		return nil, nil
+	}
+	if err := b.full("am", &b.pendOrdered); err != nil {
+		return nil, err
+	}
+	r := b.pool.Get(request.AM, b)
+	r.ID, r.Header, r.Payload = id, header, payload
+	b.nextID++
+	r.Message = b.nextID
+	b.Messages++
+	b.enqueue(&b.pendOrdered, r)
+	return r, nil
+}
+
+// short says whether a payload is small enough to be copied into one frame at once.
+func (b *Box) short(n int) bool {
+	return n <= b.Limits.MaxFrame && (b.Limits.ZeroCopy == 0 || n < b.Limits.ZeroCopy)
+}
+
+// shortAM posts a message of one frame without a request, if nothing is in its way.
+func (b *Box) shortAM(id uint16, header, payload []byte) bool {
+	if b.pendOrdered.Len() > 0 || b.replayOrdered.len() > 0 || !b.short(wire.AMSize+len(header)+len(payload)) {
+		return false
+	}
+	l := b.orderLane()
+	if l == nil {
+		return false
+	}
+	w := b.scratch
+	w.Frame = transport.Frame{
+		ID: wire.IDAM, Head: wire.AM{ID: id, Header: header}.AppendTo(w.Head[:0]), Payload: payload,
+		Done: (*amDone)(b), Tag: b.book.Current(),
+	}
+	if l.Tep.Post(&w.Frame) != transport.Done {
+		return false
+	}
+	b.book.Issue()
+	b.ordered.unacked++
+	b.Messages++
+	b.host.Posted()
+	return true
+}
+
+// PostPut writes src into the peer's memory that key names.
+func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
+	if b.shut != nil {
+		return nil, b.fail("put", outcome.NotExecuted, b.shut)
+	}
+	if err := b.mayPut(len(src), key, offset); err != nil {
+		return nil, b.fail("put", outcome.NotExecuted, err)
+	}
+	if b.shortPut(src, key, offset) {
+		return nil, nil
+	}
+	if err := b.full("put", &b.pendAny); err != nil {
+		return nil, err
+	}
+	r := b.pool.Get(request.Put, b)
+	r.Payload, r.Key, r.Offset = src, key, offset
+	b.Puts++
+	b.enqueue(&b.pendAny, r)
+	return r, nil
+}
+
+// mayPut finds what can be found here; the target looks again.
+func (b *Box) mayPut(n int, key wire.RKey, offset uint64) error {
+	switch {
+	case b.Incarnation != 0 && key.Incarnation != b.Incarnation:
+		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
+	case key.Rights&wire.Write == 0:
+		return fmt.Errorf("%w: the key does not allow writing", outcome.ErrAccess)
+	case uint64(n) > key.Size || offset > key.Size-uint64(n):
+		return fmt.Errorf("%w: bytes %d to %d of a region of %d", outcome.ErrAccess, offset, offset+uint64(n), key.Size)
+	}
+	return nil
+}
+
+func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
+	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSize+len(src)) {
+		return false
+	}
+	l := b.pick()
+	if l == nil {
+		return false
+	}
+	w := b.scratch
+	w.Frame = transport.Frame{
+		ID: wire.IDPut, Head: wire.Put{Index: key.Index, Secret: key.Secret, Offset: offset}.AppendTo(w.Head[:0]), Payload: src,
+		Done: (*putDone)(b), Tag: b.book.Current(),
+	}
+	if l.Tep.Post(&w.Frame) != transport.Done {
+		return false
+	}
+	b.book.Issue()
+	b.Puts++
+	b.host.Posted()
+	return true
+}
+
+// PostFlush ends when every operation posted before is executed at the target.
+func (b *Box) PostFlush() (*request.Request, error) {
+	switch {
+	case b.shut != nil && errors.Is(b.shut, outcome.ErrClosed):
+		return nil, b.fail("flush", outcome.NotExecuted, b.shut)
+	case b.shut != nil:
+		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.shut, b.Uncovered()))
+	}
+	epoch, nothing := b.book.Cut()
+	if nothing {
+		b.covered = b.book.Issued()
+		return nil, b.TakeRefusal()
+	}
+	return b.flush(request.Flush, epoch, nothing), nil
+}
+
+// PostClose is a flush at whose end Host.Flushed is called. It stays until EndClose, or End.
+func (b *Box) PostClose() *request.Request {
+	epoch, nothing := b.book.Cut()
+	r := b.flush(request.Close, epoch, nothing)
+	b.checkFlushes()
+	return r
+}
+
+func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Request {
+	r := b.pool.Get(kind, b)
+	r.Epoch, r.Issued, r.Whole = epoch, b.book.Issued(), nothing
+	b.flushes.Push(r)
+	for _, l := range b.up {
+		l.Tep.RequestAck()
+	}
+	b.host.Posted()
+	return r
+}
+
+// PostRoom ends when operations that were refused for back-pressure may be posted again.
+func (b *Box) PostRoom() (*request.Request, error) {
+	if b.shut != nil {
+		return nil, b.fail("post", outcome.NotExecuted, b.shut)
+	}
+	r := b.pool.Get(request.Room, b)
+	b.rooms.Push(r)
+	b.checkRooms()
+	return r, nil
+}

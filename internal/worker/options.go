@@ -1,0 +1,23 @@
+package worker
+
+import (
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// Options make a worker.
+type Options struct {
+	config.Config
+	Transports  []transport.Transport
+	Env         transport.Env
+	Memory      *memory.Table
+	Incarnation uint64   // of this process, not 0
+	Rails       []string // local addresses on which lanes are built
+}
+
+// DialOptions are an endpoint's own.
+type DialOptions struct {
+	Mode wire.Mode
+}

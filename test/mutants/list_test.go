@@ -1,0 +1,67 @@
+package mutants
+
+// mutants are the mistakes that somebody could make in the parts that keep the promises.
+var mutants = []mutant{
+	// Replay.
+	{"R13: what waits goes before replays", "internal/outbox/pending.go",
+		"if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {", "if false {", seeds},
+	{"replays in reverse order", "internal/outbox/replay.go",
+		"	if q.tail == nil {\n		q.head = r\n	} else {\n		q.tail.next = r\n	}\n	q.tail = r\n	q.n++",
+		"	r.next, q.head = q.head, r\n	if q.tail == nil {\n		q.tail = r\n	}\n	q.n++", seeds},
+	{"a replay keeps its payload in the lost lane's memory", "internal/outbox/replay.go",
+		"r.frame.Payload = append([]byte(nil), f.Payload...)", "r.frame.Payload = f.Payload", seeds},
+
+	// Quiesce before position.
+	{"R3: the lane is not quiesced", "internal/worker/handover.go", "	l.Tep.Quiesce()\n", "", seeds},
+	{"R3: a quiesced connection goes on accepting", "transport/tcp/receive.go",
+		"if ep.state == quiesced && !h.control() {", "if false {", carrier},
+
+	// Closing of the exchange.
+	{"R5: the record ends with the peer's position", "internal/failover/rules.go",
+		"	if m.learn(r, e) {\n		m.tell(r, e.On)\n	}", "	if m.learn(r, e) {\n		m.tell(r, e.On)\n		m.end(r, e)\n	}", hand},
+	{"R5: GONE is not sent", "internal/failover/rules.go",
+		"		m.act(Action{Do: SendGone, ID: e.ID, On: e.On})", "", hand},
+
+	// Re-send.
+	{"R6: a lost carrier is not noticed", "internal/failover/rules.go",
+		"r.state.lost() && r.carrier == e.ID {", "false {", hand},
+	{"R6: nothing is sent when a lane comes up", "internal/failover/rules.go",
+		"r.state.lost() && r.carrier == none {", "false {", hand},
+
+	// Purge boundary.
+	{"one frame too few is replayed", "internal/ledger/ledger.go",
+		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(min(position+1, l.posted), nil)", seeds},
+	{"one frame too many is replayed", "internal/ledger/ledger.go",
+		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", seeds},
+
+	// Instance identity.
+	{"R1: an instance is known by its number alone", "internal/failover/machine.go",
+		"if m.recs[i].id == id {", "if m.recs[i].id.N == id.N {", hand},
+	{"R8: an old HELLO is let in", "internal/failover/rules.go",
+		"	if !m.seen.take(e.ID.N) { // R8", "	if m.seen.take(e.ID.N); false { // R8", hand},
+	{"R9: any incarnation is let in", "internal/worker/listen.go",
+		"ep == nil || yours.Incarnation != w.incarnation || ep.over()", "ep == nil", restarts},
+
+	// Order lane.
+	{"R10: messages pass by those on a lost lane", "internal/outbox/box.go",
+		"	if o.unacked > 0 {\n		return nil\n	}", "", seeds},
+	{"R10: each message takes the lane with the least to do", "internal/outbox/box.go",
+		"	if o.lane != nil && o.lane.State() == lane.Up {\n		return o.lane\n	}\n	if o.unacked > 0 {", "	if false {", seeds},
+
+	// Credits and books.
+	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
+	{"the books of ordered frames drift", "internal/outbox/replay.go",
+		"		if ordered(f.ID) {\n			b.ordered.unacked--\n		}", "", seeds},
+	{"a flush is done one epoch early", "internal/order/order.go",
+		"	return epoch < b.base ||", "	return epoch <= b.base ||", seeds},
+	{"a replay's end is not its operation's", "internal/outbox/replay.go",
+		"	r.done.Executed(r.tag, err)\n", "", seeds},
+	{"a refusal that is lost is forgotten", "internal/worker/handover.go",
+		"if n := a.Refusals; n > l.refused.seen {", "if n := a.Refusals; n > 1000 {", litmus},
+
+	// The user's buffers and his word.
+	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
+		"		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })", "", seeds},
+	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
+		" || int(r.Posted) != len(f.Payload)", "", seeds},
+}
