@@ -182,71 +182,88 @@ func args(d *datadriven.TestData) string {
 
 // do carries out one line: a verb, whose, and what.
 func (s *stage) do(t *testing.T, f []string) {
-	arg := func(i int) string {
-		if i < len(f) {
-			return f[i]
-		}
-		return ""
+	f = append(f, "", "", "")
+	if !s.network(t, f) && !s.operation(s.who(f[1]), f) {
+		t.Fatalf("unknown verb %q", f[0])
 	}
-	a := s.who(arg(1))
+}
+
+// operation does what a user does.
+func (s *stage) operation(a *actor, f []string) bool {
 	switch f[0] {
 	case "am": // am a [NAME]: a message
 		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), []byte("hello"))
 		a.sent++
-		a.keep(arg(2), r, err)
+		a.keep(f[2], r, err)
 	case "nohandler": // nohandler a [NAME]: a message that the other has no handler for
 		r, err := a.ep.PostAM(2, nil, nil)
-		a.keep(arg(2), r, err)
-	case "put": // put a OFFSET [NAME]: eight bytes; putz: 2000 bytes, zero-copy
-		s.put(a, arg(2), arg(3), 8)
-	case "putz":
-		s.put(a, arg(2), arg(3), 2000)
+		a.keep(f[2], r, err)
+	case "put": // put a OFFSET [NAME]: eight bytes
+		s.put(a, f[2], f[3], 8)
+	case "putz": // zero-copy
+		s.put(a, f[2], f[3], 2000)
+	case "put2": // two frames
+		s.put(a, f[2], f[3], 100_000)
 	case "flush": // flush a NAME
 		r, err := a.ep.PostFlush()
-		a.keep(arg(2), r, err)
+		a.keep(f[2], r, err)
 		if r == nil && err == nil {
-			s.logf("%s: %s ended at once", a.name, arg(2))
+			s.logf("%s: %s ended at once", a.name, f[2])
 		}
-	case "close":
+	case "close": // close a NAME
 		r, err := a.ep.PostClose()
-		a.keep(arg(2), r, err)
+		a.keep(f[2], r, err)
 	case "cancel": // cancel a NAME
-		a.eng.Cancel(a.named[arg(2)])
+		a.eng.Cancel(a.named[f[2]])
 	case "send": // send a: what was posted goes out
 		a.eng.Flush()
 	case "turn": // turn a
 		a.turn()
+	case "suspect": // suspect a d1
+		a.ep.Suspect(instance(f[2]))
+	case "lanes":
+		s.lanes()
+	default:
+		return false
+	}
+	return true
+}
+
+// network does what the world does.
+func (s *stage) network(t *testing.T, f []string) bool {
+	kind := sim.Reset
+	if f[2] == "silence" {
+		kind = sim.Silence
+	}
+	switch f[0] {
 	case "time": // time 10us
-		d, err := time.ParseDuration(arg(1))
+		d, err := time.ParseDuration(f[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for end := s.net.Now() + d; s.net.StepTo(end); {
 		}
-	case "break": // break d1 reset|silence both|out|in, as seen from a
-		kind, dir := sim.Reset, map[string]sim.Dir{"": sim.Both, "both": sim.Both, "out": sim.Out, "in": sim.In}[arg(3)]
-		if arg(2) == "silence" {
-			kind = sim.Silence
+	case "rate": // rate 100: MB/s, both ways
+		var mb int64
+		fmt.Sscan(f[1], &mb)
+		for _, r := range []string{"0", "1"} {
+			s.net.SetLink("a"+r, "b"+r, sim.Link{BytesPerSecond: mb << 20})
+			s.net.SetLink("b"+r, "a"+r, sim.Link{BytesPerSecond: mb << 20})
 		}
-		s.net.Break(s.a.ep.Connection(instance(arg(1))).(transport.Endpoint), kind, dir)
-	case "cut": // cut a0 reset: a whole rail, until healed
-		kind := sim.Reset
-		if arg(2) == "silence" {
-			kind = sim.Silence
-		}
-		s.net.CutRail(arg(1), kind, sim.Both)
+	case "break": // break d1 reset|silence [both|out|in], as seen from a
+		dir := map[string]sim.Dir{"": sim.Both, "both": sim.Both, "out": sim.Out, "in": sim.In}[f[3]]
+		s.net.Break(s.a.ep.Connection(instance(f[1])).(transport.Endpoint), kind, dir)
+	case "cut": // cut a0 reset|silence: a whole rail, until healed
+		s.net.CutRail(f[1], kind, sim.Both)
 	case "heal":
-		s.net.Heal(arg(1))
-	case "suspect": // suspect a d1
-		a.ep.Suspect(instance(arg(2)))
+		s.net.Heal(f[1])
 	case "settle": // until nothing is left to do for a while
 		for end := s.net.Now() + 300*time.Millisecond; s.net.Now() < end && s.turn(); {
 		}
-	case "lanes":
-		s.lanes()
 	default:
-		t.Fatalf("unknown verb %q", f[0])
+		return false
 	}
+	return true
 }
 
 func (s *stage) put(a *actor, offset, name string, size int) {

@@ -61,7 +61,7 @@ var mutants = []mutant{
 
 	// The user's buffers and his word.
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
-		"		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })", "", seeds},
+		"{ return requestOf(c) == r })", "{ return requestOf(c) != r && false })", seeds},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
-		" || int(r.Posted) != len(f.Payload)", "", seeds},
+		" || int(r.Posted) != len(f.Payload)", "", litmus},
 }

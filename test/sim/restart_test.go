@@ -68,6 +68,10 @@ func (w *world) newcomer(old *side) *side {
 		panic(err)
 	}
 	s.ln = ln
+	// It has endpoints of its own, by the same numbers as the old one's: only the incarnation tells them apart.
+	if _, _, err := s.eng.Dial([]string{s.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode}); err != nil {
+		panic(err)
+	}
 	return s
 }
 
