@@ -46,6 +46,8 @@ type turn struct {
 	running bool
 	asked   bool // somebody may sleep after this: look everywhere
 	idle    int  // turns in a row that found nothing
+	// now is when it began: asked for before the sockets are read, so that nobody waits for the answer.
+	now time.Duration
 }
 
 // scratch is memory that calls share, because only one of them runs at a time.
@@ -133,18 +135,12 @@ func (f *iface) watch(fd int, was, want interest, who watched) error {
 
 // Flush implements transport.Iface.
 func (f *iface) Flush() {
-	now := time.Duration(-1) // asked for only if somebody owes: it costs as much as a frame
-	if f.owing.first != nil {
-		now = f.env.Now()
-		f.overdue(now)
-	}
+	now := f.turn.now
+	f.overdue(now)
 	for _, ep := range f.dirty {
 		ep.dirty = false
 		ep.flush()
 		if ep.owes() && !ep.acks.listed && !ep.acks.now {
-			if now < 0 {
-				now = f.env.Now()
-			}
 			f.owing.add(ep, now+ackDelay)
 		}
 	}

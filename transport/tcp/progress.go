@@ -11,6 +11,7 @@ func (f *iface) Progress() int {
 		panic("tcp: Progress was called from inside a callback")
 	}
 	f.turn.running = true
+	f.turn.now = f.env.Now()
 	n := f.leftovers()
 	direct := len(f.eps) <= directMax
 	if direct {
