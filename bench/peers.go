@@ -25,6 +25,7 @@ type load struct {
 	size  int
 	iters int
 	pick  func(*perf.Result) float64
+	more  []string // options that both know
 }
 
 func p50(r *perf.Result) float64       { return r.Latency.P50 }
@@ -33,7 +34,7 @@ func rate(r *perf.Result) float64      { return r.Rate }
 
 func (l load) args() []string {
 	warm := min(l.iters/5, perf.DefaultWarmup)
-	return []string{"-s", strconv.Itoa(l.size), "-n", strconv.Itoa(l.iters), "-w", strconv.Itoa(warm)}
+	return append([]string{"-s", strconv.Itoa(l.size), "-n", strconv.Itoa(l.iters), "-w", strconv.Itoa(warm)}, l.more...)
 }
 
 // braid runs the load with the command of this module.

@@ -18,9 +18,12 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 	add := func(name, unit string, l load, g goal) {
 		list = append(list, comparison{name: name, unit: unit, goal: g, ours: b.braid(l), theirs: b.ucx(l), peer: "ucx " + version})
 	}
-	add("am_lat/8", "us", load{"am_lat", 8, 20_000, p50}, atMost(1))
-	add("put_lat/8", "us", load{"put_lat", 8, 20_000, p50}, atMost(1))
-	add("am_rate/8", "msg/s", load{"am_bw", 8, 400_000, rate}, atLeast(5))
+	add("am_lat/8", "us", load{test: "am_lat", size: 8, iters: 20_000, pick: p50}, atMost(1))
+	add("put_lat/8", "us", load{test: "put_lat", size: 8, iters: 20_000, pick: p50}, atMost(1))
+	small := load{test: "am_bw", size: 8, iters: 1_000_000, pick: rate}
+	add("am_rate/8", "msg/s", small, atLeast(5))
+	small.more = []string{"-O", "256"}
+	add("am_rate/8/window256", "msg/s", small, goal{none: true})
 	for _, test := range []string{"am_bw", "put_bw"} {
 		for _, s := range []struct {
 			name string
@@ -28,7 +31,7 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 			must float64
 		}{{"64KiB", 64 * kib, 1.5}, {"1MiB", mib, 1.15}, {"16MiB", 16 * mib, 1.15}} {
 			n := max(32, min(10_000, 512*mib/s.size))
-			add(test+"/"+s.name, "MB/s", load{test, s.size, n, bandwidth}, atLeast(s.must))
+			add(test+"/"+s.name, "MB/s", load{test: test, size: s.size, iters: n, pick: bandwidth}, atLeast(s.must))
 		}
 	}
 	return list
@@ -36,13 +39,13 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 
 // againstOthers are those with the standard library, and of braid with itself.
 func (b *bench) againstOthers() []comparison {
-	lat := load{"am_lat", echoBytes, 20_000, p50}
+	lat := load{test: "am_lat", size: echoBytes, iters: 20_000, pick: p50}
 	list := []comparison{
 		{name: "netconn/8", unit: "us", inverse: true, goal: atLeast(8), ours: b.braid(lat), theirs: b.netConn, peer: "net.Conn"},
 		{name: "shared/am_lat/8", unit: "us", goal: atMost(1.15), ours: b.braid(lat, "--shared"), theirs: b.braid(lat), peer: "owned"},
 	}
 	for _, size := range []int{8, 64 * kib, mib} {
-		l := load{"am_bw", size, max(100, min(400_000, 512*mib/size)), bandwidth}
+		l := load{test: "am_bw", size: size, iters: max(100, min(400_000, 512*mib/size)), pick: bandwidth}
 		list = append(list, comparison{
 			name: "lanes2/am_bw/" + sizeName(size), unit: "MB/s", goal: goal{none: true}, ours: b.braid(l, "--lanes", "2"), theirs: b.braid(l), peer: "1 lane",
 		})

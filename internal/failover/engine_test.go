@@ -57,7 +57,7 @@ func (r *runner) do(s int, e Event, a Action) {
 		r.close(s, i)
 	case Fail:
 		r.violated("%s: %v", wire.Side(s), a.Err)
-	case SendClosed, Redial:
+	case SendClosed, Redial, verbs:
 	}
 }
 
@@ -274,6 +274,7 @@ func (r *runner) showFrame(f frame) string {
 		return fmt.Sprintf("LOST{%s, %d, have=%d}", r.ids[f.id], f.pos, bit(f.have))
 	case fData:
 		return fmt.Sprintf("operation %d", f.id)
+	case fDataAck:
 	}
 	return fmt.Sprintf("acknowledged %d", f.pos)
 }
@@ -297,6 +298,7 @@ func show(a Action) string {
 		return fmt.Sprintf("fail: %v", a.Err)
 	case Redial:
 		return "redial"
+	case SendAck, SendBusy, SendClosed, Release, verbs:
 	}
 	return fmt.Sprintf("%s %s", a.Do, a.ID)
 }

@@ -148,7 +148,7 @@ func (r *record) describe() string {
 		return fmt.Sprintf("%s asking: mine %d, waits for the peer's position; %s", r.id, r.mine, via)
 	case Telling:
 		return fmt.Sprintf("%s telling: mine %d, peer's %d, waits for GONE; %s", r.id, r.mine, r.theirs, via)
-	default:
-		return fmt.Sprintf("%s %s", r.id, r.state)
+	case Absent, Up, states:
 	}
+	return fmt.Sprintf("%s %s", r.id, r.state)
 }

@@ -88,7 +88,7 @@ func (j *judge) step(m *Machine, e Event, actions []Action, over bool) error {
 			if a.Err == nil || m.Records() > 0 || len(m.Up()) > 0 || !m.over {
 				return fmt.Errorf("%s, and it goes on", show(a))
 			}
-		case SendAck, SendBusy, SendClosed, Redial:
+		case SendAck, SendBusy, SendClosed, Redial, verbs:
 		}
 		if p, ok := j.stated[a.ID]; a.Do == SendLost {
 			if ok && p != a.Position {

@@ -268,7 +268,7 @@ func TestWalks(t *testing.T) {
 		t.Run(cfg.name, func(t *testing.T) {
 			steps := 0
 			for seed := range uint64(walkSeeds()) {
-				n, err, path := walk(cfg, seed)
+				n, path, err := walk(cfg, seed)
 				steps += n
 				if err != nil {
 					t.Fatalf("seed %d: %v\n%s", seed, err, story(cfg, path))
@@ -286,10 +286,10 @@ func walkSeeds() int {
 	return 4000
 }
 
-func walk(cfg config, seed uint64) (int, error, []move) {
+func walk(cfg config, seed uint64) (steps int, path []move, err error) {
 	luck := rand.New(rand.NewPCG(seed, 1))
 	r := newRunner(cfg)
-	var path, moves []move
+	var moves []move
 	for len(path) < 5000 {
 		var owed int
 		moves, owed = r.moves(moves[:0])
@@ -297,7 +297,7 @@ func walk(cfg config, seed uint64) (int, error, []move) {
 			r.settled()
 		}
 		if r.fail != nil || len(moves) == 0 {
-			return len(path), r.fail, path
+			return len(path), path, r.fail
 		}
 		n := len(moves)
 		if owed > 0 && luck.IntN(8) > 0 {
@@ -307,5 +307,5 @@ func walk(cfg config, seed uint64) (int, error, []move) {
 		path = append(path, mv)
 		r.apply(mv)
 	}
-	return len(path), errors.New("this goes on for ever"), path[:100]
+	return len(path), path[:100], errors.New("this goes on for ever")
 }

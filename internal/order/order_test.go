@@ -13,7 +13,6 @@ func TestBookAgainstModel(t *testing.T) {
 		var open []uint64
 		type flush struct {
 			epoch uint64
-			waits int // operations open at the cut
 			left  map[int]bool
 		}
 		ids, next := []int{}, 0

@@ -28,6 +28,7 @@ type closing struct {
 // PostClose flushes and ends the endpoint in agreement with the peer; the request's end is the endpoint's.
 func (ep *Endpoint) PostClose() (*request.Request, error) {
 	switch ep.state {
+	case StateDialing, StateReady, StateSuspended:
 	case StateClosed, StateClosing:
 		return nil, ep.opError("close", outcome.NotExecuted, outcome.ErrClosed)
 	case StateFailed:

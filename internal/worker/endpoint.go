@@ -7,7 +7,6 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
-	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
@@ -40,12 +39,10 @@ type Endpoint struct {
 type peering struct {
 	names   failover.Names
 	terms   wireup.Terms
-	limits  protocol.Limits
 	key     wire.JoinKey
 	tellKey bool      // in the next answer to a hello
 	ln      *Listener // of an accepted endpoint
 	peer    string    // its name for itself
-	nextID  uint64    // of a message of several frames
 }
 
 // lanes are what there is to post on.

@@ -246,7 +246,7 @@ func (s *stage) network(t *testing.T, f []string) bool {
 	case "rate": // rate 100: MB/s, both ways
 		var mb int64
 		fmt.Sscan(f[1], &mb)
-		for _, r := range []string{"0", "1"} {
+		for _, r := range []string{"0", "1"}[:len(s.a.ep.Lanes())] {
 			s.net.SetLink("a"+r, "b"+r, sim.Link{BytesPerSecond: mb << 20})
 			s.net.SetLink("b"+r, "a"+r, sim.Link{BytesPerSecond: mb << 20})
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-var errPlace = fmt.Errorf("Place returned memory of another size than it was asked for")
+var errPlace = fmt.Errorf("sink: Place returned memory of another size than it was asked for")
 
 // Iface is one worker's interface to the network.
 type Iface struct {

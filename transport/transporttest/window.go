@@ -21,7 +21,7 @@ func (s *side) fillUp(f shape) (taken int) {
 			s.w.Advance()
 		case transport.Failed:
 			s.w.Fatalf("%s: Post said %v while filling the window", s.name, st)
-		default:
+		case transport.Done, transport.Pending, transport.Fenced:
 			taken++
 			quiet = 0
 		}
