@@ -41,4 +41,8 @@ func FuzzAMFirst(f *testing.F)  { fuzz(f, "AMFirst") }
 func FuzzAMFrag(f *testing.F)   { fuzz(f, "AMFrag") }
 func FuzzPut(f *testing.F)      { fuzz(f, "Put") }
 func FuzzRefused(f *testing.F)  { fuzz(f, "Refused") }
+func FuzzGet(f *testing.F)      { fuzz(f, "Get") }
+func FuzzGetData(f *testing.F)  { fuzz(f, "GetData") }
+func FuzzAMPart(f *testing.F)   { fuzz(f, "AMPart") }
+func FuzzAMLast(f *testing.F)   { fuzz(f, "AMLast") }
 func FuzzRKey(f *testing.F)     { fuzz(f, "RKey") }

@@ -20,6 +20,7 @@ const (
 	IDPong     uint8 = 10
 	IDClose    uint8 = 11
 	IDClosed   uint8 = 12
+	IDRefused  uint8 = 13
 )
 
 // Frame IDs of data frames: counted, acknowledged, replayed.
@@ -28,7 +29,10 @@ const (
 	IDAMFirst uint8 = 33
 	IDAMFrag  uint8 = 34
 	IDPut     uint8 = 35
-	IDRefused uint8 = 36
+	IDGet     uint8 = 36
+	IDGetData uint8 = 37
+	IDAMPart  uint8 = 38
+	IDAMLast  uint8 = 39
 )
 
 // firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
@@ -63,4 +67,8 @@ var names = [...]string{
 	IDAMFrag:   "AMFrag",
 	IDPut:      "Put",
 	IDRefused:  "Refused",
+	IDGet:      "Get",
+	IDGetData:  "GetData",
+	IDAMPart:   "AMPart",
+	IDAMLast:   "AMLast",
 }

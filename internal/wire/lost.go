@@ -7,7 +7,7 @@ type Lost struct {
 	Have     bool   // I have your position already: answer Gone
 	Position uint64 // data frames accepted
 	Bytes    uint64 // bytes accepted, for reports
-	Refusals uint64 // Refused frames that this side has issued on the endpoint so far
+	Refusals uint64 // Refused frames that this side has issued on the instance
 }
 
 const lostSize = instanceSize + 32

@@ -68,7 +68,7 @@ func TestNames(t *testing.T) {
 		{wire.Name(wire.IDAM), "AM"},
 		{wire.Name(wire.IDRefused), "Refused"},
 		{wire.Name(0), "frame(0)"},
-		{wire.Name(13), "frame(13)"},
+		{wire.Name(14), "frame(14)"},
 		{wire.Name(255), "frame(255)"},
 		{wire.Instance{Opener: wire.Dialer, N: 1}.String(), "d1"},
 		{wire.Instance{Opener: wire.Acceptor, N: 7}.String(), "a7"},

@@ -73,8 +73,8 @@ func (c RefusedCode) String() string {
 	return "refused(" + strconv.FormatUint(uint64(c), 10) + ")"
 }
 
-// Refused tells the initiator that an operation was accepted but not carried out. It is a data frame of
-// the target: a lost lane doesn't lose it.
+// Refused tells the initiator that an operation was accepted but not carried out. It is a control frame on the lane of the
+// operation, before the acknowledgement that covers it; if it is lost with its lane, Lost.Refusals says that there was one.
 type Refused struct {
 	Op     uint64      // as in the operation's head
 	Code   RefusedCode // never 0; codes that this side doesn't know are legal
