@@ -133,7 +133,24 @@ func (c *child) tell(line string) {
 	}
 }
 
-func (c *child) signal(s syscall.Signal) { c.cmd.Process.Signal(s) }
+func (c *child) signal(s syscall.Signal) {
+	c.cmd.Process.Signal(s)
+	if s == syscall.SIGSTOP {
+		c.stopped()
+	}
+}
+
+// stopped waits until the process really stands still: a signal only asks for it, and on a loaded machine the process may go
+// on for a while.
+func (c *child) stopped() {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+		if err != nil || bytes.Contains(stat, []byte(") T ")) {
+			return
+		}
+	}
+	c.t.Errorf("%s does not stop", c.name)
+}
 
 // kill is kill -9, and waits until the process is gone. Idempotent.
 func (c *child) kill() {
