@@ -113,7 +113,7 @@ type Endpoint interface {
 
 	// Quiesce holds the endpoint (if OnError has not done so) and closes it as far as it goes, so that the peer notices.
 	// From its return on no data frame that arrives, or has arrived and is not yet accepted, is accepted; no
-	// acknowledgement is taken; Post says Failed. Idempotent.
+	// acknowledgement is taken; Post says Failed. A data frame that the sink is taking at this moment counts. Idempotent.
 	Quiesce()
 
 	// Position is the count of data frames accepted from the peer. Valid after Quiesce; before that it may grow.
@@ -138,6 +138,10 @@ type Endpoint interface {
 	// Detach makes the endpoint let go of the zero-copy payloads of frames whose Done match accepts: they are copied. Their
 	// Sent is not called any more, Executed is.
 	Detach(match func(done Completer) bool)
+
+	// Unplace takes back the memory that Place gave for a frame that is not whole yet: from its return on nothing is written
+	// there, and the frame is handed over in memory of the transport's own, not Placed. Without such a frame it does nothing.
+	Unplace()
 
 	// Close gives everything back, in any state; outstanding frames end with ErrClosed. Idempotent.
 	Close()

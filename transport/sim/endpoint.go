@@ -175,6 +175,13 @@ func (ep *endpoint) Cancel(err error) {
 	ep.led.Cancel(err)
 }
 
+// Unplace implements transport.Endpoint.
+func (ep *endpoint) Unplace() {
+	if ep.peer != nil && ep.peer.out.len() > 0 {
+		ep.peer.out.front().place = nil // all of it is in the network's own memory too
+	}
+}
+
 // Detach implements transport.Endpoint.
 func (ep *endpoint) Detach(match func(transport.Completer) bool) {
 	ep.unchanged(ep.led.Posted())

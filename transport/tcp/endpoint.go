@@ -110,6 +110,9 @@ func (ep *endpoint) Cancel(err error) {
 	ep.settle()
 }
 
+// Unplace implements transport.Endpoint.
+func (ep *endpoint) Unplace() { ep.in.unplace() }
+
 // Detach implements transport.Endpoint. What waits to be written is looked up in the books, so it follows.
 func (ep *endpoint) Detach(match func(transport.Completer) bool) { ep.led.Detach(match) }
 

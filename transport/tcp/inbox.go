@@ -73,13 +73,23 @@ func (in *inbox) rest(f *iface) {
 	in.buf = nil
 }
 
+// unplace goes on in memory of our own.
+func (in *inbox) unplace() {
+	if in.place == nil || in.own {
+		return
+	}
+	mem := make([]byte, len(in.place))
+	copy(mem, in.place[:in.placed])
+	in.place, in.own = mem, true
+}
+
 // abandon lets go of the memory that a frame was being read to: its rest is skipped.
 func (in *inbox) abandon() {
 	if in.place == nil {
 		return
 	}
 	in.skip = len(in.place) - in.placed
-	in.place, in.asked = nil, false
+	in.place, in.asked, in.own = nil, false, false
 	in.r = in.w
 }
 
@@ -88,6 +98,6 @@ func (in *inbox) drop() {
 	if in.buf != nil {
 		in.buf.Release()
 	}
-	in.buf, in.place, in.asked, in.skip = nil, nil, false, 0
+	in.buf, in.place, in.asked, in.own, in.skip = nil, nil, false, false, 0
 	in.r, in.w = 0, 0
 }

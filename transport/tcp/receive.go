@@ -24,6 +24,7 @@ type inbox struct {
 	large  header // its payload goes to place
 	place  []byte
 	placed int
+	own    bool // the sink took its memory back: place is ours
 	asked  bool // the sink was asked for a place for the frame at r
 	small  bool // large frames come: read little, so that their payload needn't be moved
 	skip   int  // bytes of a frame that nobody takes any more
@@ -75,8 +76,9 @@ func (ep *endpoint) took(k int) int {
 		}
 		head := in.buf.Bytes[in.r+headerLen:][:in.large.head]
 		payload := in.place
-		in.r, in.place, in.asked, in.small = in.w, nil, false, true
-		ep.take(in.large, head, payload, true)
+		placed := !in.own
+		in.r, in.place, in.asked, in.own, in.small = in.w, nil, false, false, true
+		ep.take(in.large, head, payload, placed)
 		return 1
 	}
 	in.w += k

@@ -21,6 +21,7 @@ var frameCases = []testCase{
 	{"zero-copy without retention", testZeroCopyLetGo},
 	{"detach", testDetach},
 	{"place", testPlace},
+	{"unplace", testUnplace},
 	{"buffer retain", testBuffer},
 	{"post from callbacks", testPostInCallbacks},
 }
@@ -244,6 +245,43 @@ func testPlace(w *world) {
 	}
 	w.until("large frames", func() bool { return client.idle() && server.got == 12 })
 	w.Logf("%d of 12 frames were asked for, %d placed", len(mem), server.placed)
+}
+
+// testUnplace: memory that the sink takes back is not written any more, and the frame comes all the same.
+func testUnplace(w *world) {
+	client, server := w.connect(setup{window: 8 << 20})
+	var mem []byte
+	taken := 0
+	server.onPlace = func(_ []byte, size int) []byte {
+		mem = make([]byte, size)
+		return mem
+	}
+	server.onFrame = func(in *transport.Incoming) {
+		if mem != nil && !in.Placed {
+			taken++
+			for i, b := range mem {
+				if b != 0xEE {
+					w.Fatalf("byte %d of memory that was taken back is written", i)
+				}
+			}
+		}
+		mem = nil
+	}
+	server.ep.Unplace() // there is nothing to take back
+	n := w.Client.Attr().MaxFrame - headLen
+	for i := range 12 {
+		client.mustPost(shape{size: n - i, zero: i%2 == 0})
+	}
+	w.until("large frames", func() bool {
+		if mem != nil {
+			server.ep.Unplace()
+			for i := range mem {
+				mem[i] = 0xEE
+			}
+		}
+		return client.idle() && server.got == 12
+	})
+	w.Logf("%d of 12 frames were taken back", taken)
 }
 
 func testBuffer(w *world) {
