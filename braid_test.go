@@ -77,6 +77,16 @@ func TestPutMessageFlushClose(t *testing.T) {
 	if !bytes.Equal(mem.Bytes()[16:16+len(big)], big) {
 		t.Fatal("memory differs")
 	}
+	back := make([]byte, len(big))
+	if err := p.a.Get(ctx, back, mem.Key(braid.Read), 16); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(back, big) {
+		t.Fatal("what was read differs from what was written")
+	}
+	if err := p.a.Get(ctx, back[:8], key, 0); !errors.Is(err, braid.ErrAccess) {
+		t.Fatal("a key without the right to read:", err)
+	}
 	if err := p.a.SendAM(ctx, 7, []byte("head "), []byte("body")); err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,28 @@ func (ep *Endpoint) PostPut(src []byte, key RKey, offset uint64) Request {
 	return ep.w.request(ep.e.PostPut(src, key.k, offset))
 }
 
+// Get reads the peer's memory into dst.
+//
+// Shape:  len(dst) bytes from [offset, offset+len(dst)) of key's region; 0 is legal.
+// Owns:   dst is the library's until Get returns.
+// Order:  none, until Flush. A get that is read again after a lane was lost may see newer bytes.
+// Done:   the bytes are in dst.
+// Errors: *OpError: ErrAccess, ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's.
+// Source: ucp_get_nbx; RDMA READ in the InfiniBand specification.
+func (ep *Endpoint) Get(ctx context.Context, dst []byte, key RKey, offset uint64) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.e.PostGet(dst, key.k, offset) })
+}
+
+// PostGet is Get without waiting.
+//
+// Owns:   dst is the library's until the request has ended.
+// Errors: as Get, from the request; ErrLimit if too many operations wait: make progress and try again.
+func (ep *Endpoint) PostGet(dst []byte, key RKey, offset uint64) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.e.PostGet(dst, key.k, offset))
+}
+
 // SendAM sends an active message: the peer's handler for id gets header and payload.
 //
 // Shape:  header up to 1024 bytes; payload up to what the peer takes (Limits.Message, 64 MiB); both may be empty.
@@ -176,11 +198,11 @@ func (ep *Endpoint) Err() error {
 
 // Stats are counters of an endpoint since its beginning.
 type Stats struct {
-	Puts, Messages uint64 // posted
-	Handovers      uint64 // lanes lost and handed over
-	ReplayedFrames uint64
-	ReplayedBytes  uint64
-	Refused        uint64 // the peer's operations that were not carried out here
+	Puts, Gets, Messages uint64 // posted
+	Handovers            uint64 // lanes lost and handed over
+	ReplayedFrames       uint64
+	ReplayedBytes        uint64
+	Refused              uint64 // the peer's operations that were not carried out here
 }
 
 // Stats are the endpoint's counters.
@@ -188,7 +210,7 @@ func (ep *Endpoint) Stats() Stats {
 	ep.w.lock()
 	defer ep.w.unlockOnly()
 	s := ep.e.Stats()
-	return Stats{s.Puts, s.Messages, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+	return Stats{s.Puts, s.Gets, s.Messages, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
 }
 
 // Addr is the peer's address, Peer the name that it gave itself.

@@ -12,7 +12,7 @@ import (
 type Rights uint8
 
 const (
-	Read   = Rights(wire.Read)   // get, when there is one
+	Read   = Rights(wire.Read)   // get
 	Write  = Rights(wire.Write)  // put
 	Atomic = Rights(wire.Atomic) // atomic operations, when there are any
 )

@@ -17,6 +17,7 @@ type Bounds struct {
 	MaxFrame    int    // bytes; the transport may allow less
 	MaxMessage  uint64 // bytes of an active message, and of all that an endpoint holds unfinished
 	Backlog     uint64 // bytes of messages accepted and not handled, per worker
+	Replies     int    // answers to gets that an endpoint has room for
 	MaxLanes    int    // lanes per endpoint, accepted and dialed
 	HalfOpen    int    // connections that have not said who they are
 	HalfOpenPer int    // of one address that isn't a loopback one
@@ -51,6 +52,7 @@ func (c *Config) Defaults() {
 	or(&c.MaxFrame, 256<<10)
 	or(&c.MaxMessage, 64<<20)
 	or(&c.Backlog, 64<<20)
+	or(&c.Replies, 64)
 	or(&c.MaxLanes, 16)
 	or(&c.HalfOpen, 64)
 	or(&c.HalfOpenPer, 8)

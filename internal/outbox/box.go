@@ -40,6 +40,7 @@ type Box struct {
 	shut    error // why nothing more may be posted, nil while it may
 	end     error // why everything ended
 	queues
+	gets    gets
 	up      []*lane.Lane // in the order in which they came up
 	ordered orderClass
 	lastPut *lane.Lane
@@ -56,12 +57,15 @@ type Terms struct {
 	Incarnation uint64 // of the peer's process, 0 while it isn't known
 	Pending     int    // operations that may wait, per queue
 	MaxMessage  uint64 // bytes that the peer takes
+	Credits     int    // answers to gets that the peer has room for
+	OwnCredits  int    // and that this side has
 	Limits      protocol.Limits
 }
 
 // Stats are counters.
 type Stats struct {
 	Puts, Messages uint64 // posted
+	Gets           uint64
 	ReplayedFrames uint64
 	ReplayedBytes  uint64
 }
@@ -188,7 +192,7 @@ func (b *Box) Idle() error {
 	if n := b.book.Unexecuted(); n > 0 {
 		return fmt.Errorf("%d operations are not executed", n)
 	}
-	if b.replayOrdered.n+b.replayAny.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len() > 0 {
+	if b.replayOrdered.n+b.replayAny.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.ordered.unacked != 0 {

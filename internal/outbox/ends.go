@@ -26,7 +26,7 @@ func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
 		}
 		r.Err = b.fail(r.Kind.String(), outcome.Unknown, err)
 	}
-	if r.Whole && r.Frames == 0 {
+	if r.Whole && r.Frames == 0 && r.Replies == 0 {
 		b.finish(r)
 	}
 }
@@ -89,6 +89,7 @@ func (b *Box) End(err error) {
 	b.up, b.ordered.lane, b.lastPut = nil, nil, nil
 	b.endQueue(&b.pendOrdered, err)
 	b.endQueue(&b.pendAny, err)
+	b.endGets(err)
 	b.dropReplays(err)
 	b.endWaiters(&b.rooms, b.fail("post", outcome.NotExecuted, err))
 	b.endWaiters(&b.flushes, b.fail("flush", outcome.Unknown, outcome.Uncovered(err, b.Uncovered())))
@@ -126,8 +127,8 @@ func (b *Box) Cancel(r *request.Request) {
 			r.Retired = true
 			b.host.Report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
 		}
-	case request.Put, request.AM:
-		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) {
+	case request.Put, request.AM, request.Get:
+		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) && !b.gets.pend.Remove(r) {
 			return
 		}
 		r.Whole = true
@@ -140,7 +141,12 @@ func (b *Box) Cancel(r *request.Request) {
 // KeepCopies makes the rest of an operation independent of the user's memory. lanes are all connections
 // on which frames of it may be.
 func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
-	if r.Kind != request.Put && r.Kind != request.AM {
+	switch r.Kind {
+	case request.Get:
+		b.letGoGet(r)
+		return
+	case request.Put, request.AM:
+	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 		return
 	}
 	for _, l := range lanes {

@@ -21,8 +21,10 @@ func (b *Box) Dispatch() (n int) {
 	}
 	n += b.postReplays(&b.replayOrdered)
 	n += b.postReplays(&b.replayAny)
+	n += b.postReplies()
 	n += b.postQueue(&b.pendOrdered)
 	n += b.postQueue(&b.pendAny)
+	n += b.postGets()
 	if n > 0 {
 		b.host.Posted() // the lanes may have been idle when they were looked at last
 	}
@@ -52,7 +54,7 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 
 // checkRooms lets those go on who wait for room, once half of it is free.
 func (b *Box) checkRooms() {
-	if b.rooms.Len() == 0 || max(b.pendAny.Len(), b.pendOrdered.Len()) > b.Pending/2 {
+	if b.rooms.Len() == 0 || max(b.pendAny.Len(), b.pendOrdered.Len(), b.gets.pend.Len()) > b.Pending/2 {
 		return
 	}
 	b.endWaiters(&b.rooms, nil)

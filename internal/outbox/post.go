@@ -97,7 +97,7 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 	if b.shut != nil {
 		return nil, b.fail("put", outcome.NotExecuted, b.shut)
 	}
-	if err := b.mayPut(len(src), key, offset); err != nil {
+	if err := b.mayAccess(wire.Write, len(src), key, offset); err != nil {
 		return nil, b.fail("put", outcome.NotExecuted, err)
 	}
 	if b.shortPut(src, key, offset) {
@@ -113,13 +113,13 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 	return r, nil
 }
 
-// mayPut finds what can be found here; the target looks again.
-func (b *Box) mayPut(n int, key wire.RKey, offset uint64) error {
+// mayAccess finds what can be found here; the target looks again.
+func (b *Box) mayAccess(need wire.Rights, n int, key wire.RKey, offset uint64) error {
 	switch {
 	case b.Incarnation != 0 && key.Incarnation != b.Incarnation:
 		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
-	case key.Rights&wire.Write == 0:
-		return fmt.Errorf("%w: the key does not allow writing", outcome.ErrAccess)
+	case key.Rights&need == 0:
+		return fmt.Errorf("%w: the key allows %v, this needs %v", outcome.ErrAccess, key.Rights, need)
 	case uint64(n) > key.Size || offset > key.Size-uint64(n):
 		return fmt.Errorf("%w: bytes %d to %d of a region of %d", outcome.ErrAccess, offset, offset+uint64(n), key.Size)
 	}

@@ -144,7 +144,7 @@ func requestOf(c transport.Completer) *request.Request {
 // dropCanceled ends a canceled operation of a single frame that the peer is known not to have: R15.
 func (b *Box) dropCanceled(f *transport.Frame) bool {
 	r := requestOf(f.Done)
-	if r == nil || !r.Canceled || !r.Whole || r.Frames != 1 || int(r.Posted) != len(f.Payload) {
+	if r == nil || r.Kind == request.Get || !r.Canceled || !r.Whole || r.Frames != 1 || int(r.Posted) != len(f.Payload) {
 		return false
 	}
 	if old, ok := f.Done.(*replay); ok {

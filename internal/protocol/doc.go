@@ -3,6 +3,7 @@
 //	request --Next--> frame --(engine posts it)--> Taken ... until Whole
 //
 //	put      Put[0..n)  Put[n..2n)  ...              any lane, no order
+//	get      Get[0..n)  Get[n..2n)  ...              any lane, each answered by one GetData on any lane
 //	message  AM                                      one frame
 //	         AMFirst  AMFrag  AMFrag  ...            order lane
 //

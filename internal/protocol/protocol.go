@@ -25,6 +25,11 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	case r.Kind == request.Put:
 		f.ID = wire.IDPut
 		f.Head = wire.Put{Index: r.Key.Index, Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op()}.AppendTo(head[:0])
+	case r.Kind == request.Get:
+		n := min(len(rest), lim.MaxFrame-wire.GetDataSize)
+		*f = transport.Frame{ID: wire.IDGet, Done: r.Done()}
+		f.Head = wire.Get{Index: r.Key.Index, Size: uint32(n), Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op(), At: r.Posted}.AppendTo(head[:0])
+		return true
 	case r.Begun:
 		f.ID = wire.IDAMFrag
 		f.Head = wire.AMFrag{Msg: r.Message, Offset: r.Posted}.AppendTo(head[:0])
@@ -42,6 +47,17 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	f.AckNow = f.ZeroCopy && n == len(rest)
 	f.Done, f.Tag = r.Done(), uint64(f.Len())
 	return true
+}
+
+// Asked notes that a Get, made by Next, was posted.
+func Asked(r *request.Request, lim Limits) {
+	n := min(len(r.Payload), lim.MaxFrame-wire.GetDataSize)
+	r.Begun = true
+	r.Posted += uint64(n)
+	r.Frames++
+	r.Replies++
+	r.Payload = r.Payload[n:]
+	r.Whole = len(r.Payload) == 0
 }
 
 // Taken notes that f, made by Next, was posted with the given status.

@@ -12,6 +12,7 @@ type Kind uint8
 const (
 	None   Kind = iota
 	Put         // write Payload at Offset of the peer's region
+	Get         // read into Payload from Offset of the peer's region
 	AM          // deliver Header and Payload to handler ID of the peer
 	Flush       // wait until everything before is executed
 	Close       // flush, then end the endpoint in agreement with the peer
@@ -26,6 +27,8 @@ func (k Kind) String() string {
 		return "none"
 	case Put:
 		return "put"
+	case Get:
+		return "get"
 	case AM:
 		return "am"
 	case Flush:
@@ -73,7 +76,8 @@ type Request struct {
 type Operation struct {
 	ID      uint16 // active message id
 	Header  []byte
-	Payload []byte // what is not in frames yet
+	Payload []byte // what is not in frames yet; of a get, what was not asked for yet
+	Dst     []byte // of a get: all of its memory, nil once the user has let go
 	Key     wire.RKey
 	Offset  uint64 // of a put in its region
 	Message uint64 // id of a message of several frames
@@ -86,6 +90,7 @@ type Progress struct {
 	Issued   uint64 // operations of the endpoint issued before, for a flush
 	Posted   uint64 // bytes that are in frames
 	Frames   uint32 // posted and not executed
+	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
 	Begun    bool   // a frame was posted
 	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for

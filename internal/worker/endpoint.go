@@ -73,7 +73,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true}
-	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, MaxMessage: w.cfg.MaxMessage})
+	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies})
 	ep.parts.Limit = w.cfg.MaxMessage
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
 	ep.deadline = timer.New(ep.closeTimedOut)
@@ -175,6 +175,11 @@ func (ep *Endpoint) PostAM(id uint16, header, payload []byte) (*request.Request,
 // PostPut writes into the peer's memory. See outbox.Box.PostPut.
 func (ep *Endpoint) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
 	return ep.box.PostPut(src, key, offset)
+}
+
+// PostGet reads the peer's memory. See outbox.Box.PostGet.
+func (ep *Endpoint) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Request, error) {
+	return ep.box.PostGet(dst, key, offset)
 }
 
 // PostFlush waits for everything posted before. See outbox.Box.PostFlush.

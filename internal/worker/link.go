@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -30,8 +31,9 @@ type link struct {
 	reason     error        // why it is lost
 
 	alive     health.Lane
-	placed    *memory.Region  // that a payload is being read into
-	give      outbox.Handover // what became of its operations, once it is lost
+	placed    *memory.Region   // that a payload is being read into
+	reading   *request.Request // the get whose memory a payload is being read into
+	give      outbox.Handover  // what became of its operations, once it is lost
 	refused   refusals
 	buried    bool
 	wasUp     bool
@@ -122,6 +124,12 @@ func (l *link) Place(id uint8, head []byte, size int) []byte {
 		}
 		l.placed = r
 		return b
+	case wire.IDGetData:
+		if h, err := wire.DecodeGetData(head); err == nil {
+			var b []byte
+			b, l.reading = l.ep.box.GetRoom(h, size)
+			return b
+		}
 	case wire.IDAMFrag:
 		if h, err := wire.DecodeAMFrag(head); err == nil {
 			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {
@@ -138,6 +146,7 @@ func (l *link) unplace() {
 		l.placed.Leave()
 		l.placed = nil
 	}
+	l.reading = nil
 }
 
 // post sends a control frame. A lane that can't take one is as good as lost: but not from inside this

@@ -20,6 +20,10 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takeAM(l, in)
 	case wire.IDPut:
 		err = ep.takePut(l, in)
+	case wire.IDGet:
+		err = ep.takeGet(in)
+	case wire.IDGetData:
+		err = ep.takeGetData(l, in)
 	case wire.IDAMFirst:
 		err = ep.takeFirst(l, in)
 	case wire.IDAMFrag:
@@ -61,6 +65,36 @@ func (ep *Endpoint) takePut(l *link, in *transport.Incoming) error {
 	memory.Store(dst, in.Payload)
 	r.Leave()
 	return nil
+}
+
+// takeGet answers. What it asks for is kept until the peer has it.
+func (ep *Endpoint) takeGet(in *transport.Incoming) error {
+	h, err := wire.DecodeGet(in.Head)
+	if err != nil {
+		return err
+	}
+	if int(h.Size) > ep.box.Limits.MaxFrame-wire.GetDataSize {
+		return fmt.Errorf("a get of %d bytes, more than one frame", h.Size)
+	}
+	answer := wire.GetData{Op: h.Op, At: h.At}
+	r, src, code := ep.w.mem.Target(h.Index, h.Secret, wire.Read, h.Offset, uint64(h.Size))
+	if code == 0 && !r.Enter() {
+		code = wire.RefusedKey
+	}
+	if answer.Code = code; code != 0 {
+		ep.stats.Refused++
+		return ep.box.Reply(answer, nil, nil)
+	}
+	return ep.box.Reply(answer, src, r)
+}
+
+func (ep *Endpoint) takeGetData(l *link, in *transport.Incoming) error {
+	l.reading = nil
+	h, err := wire.DecodeGetData(in.Head)
+	if err != nil {
+		return err
+	}
+	return ep.box.Answered(h, in.Payload, in.Placed)
 }
 
 func (ep *Endpoint) handler(id uint16) delivery.Handler {

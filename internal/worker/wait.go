@@ -62,7 +62,7 @@ func (w *Worker) Cancel(r *request.Request) {
 		}
 	case request.Dial:
 		owner(r).Abort()
-	case request.Put, request.AM, request.Flush, request.Room:
+	case request.Put, request.AM, request.Get, request.Flush, request.Room:
 		owner(r).box.Cancel(r)
 	case request.None, request.Close:
 	}
@@ -82,6 +82,12 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 		ep := owner(r)
 		err = ep.opError(r.Kind.String(), outcome.Unknown, cause)
 		ep.box.KeepCopies(r, ep.connections())
+		for _, l := range ep.up {
+			if l.reading == r {
+				l.Tep.Unplace()
+				l.reading = nil
+			}
+		}
 		if r.Kind == request.Close {
 			ep.endClose(cause)
 		}

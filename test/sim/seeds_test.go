@@ -103,6 +103,12 @@ func (w *world) finish() {
 	}
 	for _, s := range []*side{w.a, w.b} {
 		for _, o := range s.ops {
+			for _, b := range o.buf {
+				if b != spoiled {
+					w.failf("%s: operation %d: its buffer was used after its user had it back", s.name, o.index)
+					break
+				}
+			}
 			switch {
 			case o.canceled && o.err != nil:
 				if fate(o.err) == outcome.NotExecuted && (o.ran > 0 || o.over > 0) {

@@ -14,7 +14,10 @@ import (
 	"github.com/openbraid/braid/transport/sim"
 )
 
-const amID = 3
+const (
+	amID    = 3
+	spoiled = 0xDB // what a user writes into a buffer that is his again
+)
 
 // side is one worker with its traffic, and what it knows of the other's.
 type side struct {
@@ -31,10 +34,11 @@ type side struct {
 	calls       []delivery.Call
 
 	region  *memory.Region
-	ops     []*op // issued by this side
-	open    []*op // whose user's end is not seen
-	sent    int   // messages issued
-	nextAM  int   // index among the messages of the peer that is due
+	source  *memory.Region // that the peer gets from; nobody writes it
+	ops     []*op          // issued by this side
+	open    []*op          // whose user's end is not seen
+	sent    int            // messages issued
+	nextAM  int            // index among the messages of the peer that is due
 	flushes []*flush
 }
 
@@ -71,6 +75,7 @@ func (w *world) newSide(name string, lanes int) *side {
 func (s *side) checks() {
 	s.region = s.mem.Add(make([]byte, s.w.slot*s.w.regions))
 	s.region.Watch = s.written
+	s.source = s.mem.Add(s.fill(100_000, -1))
 	s.eng.Handle(amID, s.message)
 }
 
@@ -165,18 +170,31 @@ func (s *side) issue() bool {
 	w := s.w
 	o := &op{index: len(s.ops), kind: request.AM}
 	size := []int{0, 1, 8, 100, 900, 3000, 20_000}[w.n(7)]
-	if w.n(2) == 0 {
+	switch w.n(3) {
+	case 0:
 		o.kind = request.Put
 		size = min(max(size, 8), w.slot)
+	case 1:
+		o.kind = request.Get
 	}
 	o.data = s.fill(size, o.index)
+	if o.kind == request.Get {
+		o.offset = uint64(w.n(len(s.peer.source.Bytes) - size))
+		o.data = s.peer.source.Bytes[o.offset : o.offset+uint64(size)]
+	}
 	o.buf = append([]byte(nil), o.data...)
+	if o.kind == request.Get {
+		clear(o.buf)
+	}
 	var err error
 	s.ops = append(s.ops, o) // before: a post may be executed while it is made, in some other transport
-	if o.kind == request.AM {
+	switch o.kind {
+	case request.Get:
+		o.r, err = s.ep.PostGet(o.buf, s.peer.source.Key(wire.Read, s.peer.incarnation), o.offset)
+	case request.AM:
 		o.am = s.sent
 		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.buf)
-	} else {
+	default:
 		o.wrote = make([]int, size)
 		o.offset = uint64(o.index % w.regions * w.slot)
 		o.r, err = s.ep.PostPut(o.buf, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
@@ -186,9 +204,9 @@ func (s *side) issue() bool {
 		s.ops = s.ops[:o.index]
 		return false
 	case err != nil:
-		o.end(err)
+		s.end(o, err)
 	case o.r == nil:
-		o.end(nil)
+		s.end(o, nil)
 	default:
 		s.open = append(s.open, o)
 	}
@@ -199,10 +217,13 @@ func (s *side) issue() bool {
 }
 
 // end is the user's end of an operation: he has his buffer back.
-func (o *op) end(err error) {
+func (s *side) end(o *op, err error) {
 	o.ended, o.err, o.r = true, err, nil
+	if o.kind == request.Get && err == nil && !bytes.Equal(o.buf, o.data) {
+		s.w.failf("%s: get %d differs", s.name, o.index)
+	}
 	for i := range o.buf {
-		o.buf[i] = 0xDB
+		o.buf[i] = spoiled
 	}
 }
 
@@ -219,7 +240,7 @@ func (s *side) giveUp() {
 		}
 		err := s.eng.Abandon(o.r, errImpatient)
 		o.canceled = true
-		o.end(err)
+		s.end(o, err)
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
 		return
 	}
@@ -237,7 +258,7 @@ func (s *side) poll() {
 		}
 		err := o.r.Err
 		s.eng.Release(o.r)
-		o.end(err)
+		s.end(o, err)
 	}
 	s.open = open
 	left := s.flushes[:0]
