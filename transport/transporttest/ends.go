@@ -167,11 +167,14 @@ func testCloseNoticed(w *world) {
 
 func testIfaceClose(w *world) {
 	client, server := w.connect(setup{})
-	idle, _ := w.connect(setup{})
+	idle, idleServer := w.connect(setup{})
 	for i := range 10 {
 		client.mustPost(shape{size: 100 * i, zero: true})
 	}
 	client.loose, idle.loose = true, true
+	if w.one() {
+		server.loose, idleServer.loose = true, true
+	}
 	w.inside = true
 	if err := w.Client.Close(); err != nil {
 		w.Errorf("Iface.Close: %v", err)
@@ -184,6 +187,11 @@ func testIfaceClose(w *world) {
 	}
 	if _, err := w.Client.Dial(w.Local, w.Addr, transport.Options{}, idle); !errors.Is(err, transport.ErrClosed) {
 		w.Errorf("Dial after Iface.Close: %v, want ErrClosed", err)
+	}
+	if w.one() { // the peer was closed with it
+		server.dead, idleServer.dead = true, true
+		w.turn()
+		return
 	}
 	w.until("the peer's notice", func() bool { return len(server.errs) > 0 })
 }

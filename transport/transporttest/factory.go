@@ -8,7 +8,8 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// Pair is two workers' interfaces over one transport, and the world around them.
+// Pair is two workers' interfaces over one transport, and the world around them. A transport that stays inside
+// one worker gives the same interface twice; cases then don't expect one side to stand still.
 type Pair struct {
 	Server, Client transport.Iface
 	Addr           string // where Server listens; port 0 is fine

@@ -9,13 +9,16 @@ var windowCases = []testCase{
 	{"control passes a full window", testControlPasses},
 }
 
-// fillUp posts until there is no room, with the peer standing still.
+// fillUp posts until there is no room, with the peer standing still: where it shares the interface, nobody progresses.
 func (s *side) fillUp(f shape) (taken int) {
 	s.w.Helper()
 	quiet := 0
 	for quiet < 20 {
 		switch st := s.post(f); st {
 		case transport.NoResource:
+			if s.w.one() {
+				return taken
+			}
 			quiet++
 			s.w.progress(s.iface)
 			s.w.Advance()

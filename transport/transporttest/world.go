@@ -28,6 +28,9 @@ func newWorld(t testing.TB, p *Pair) *world {
 	return w
 }
 
+// one says that both sides are the same interface, so that neither can stand still or close while the other goes on.
+func (w *world) one() bool { return w.Client == w.Server }
+
 // shut closes what is left and checks that nothing is called back after.
 func (w *world) shut() {
 	w.inside, w.closing = true, true
