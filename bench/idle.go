@@ -110,7 +110,7 @@ func (b *bench) idle(ctx context.Context) ([]row, error) {
 			continue
 		}
 		if err := c.grow(ctx, n); err != nil {
-			return nil, err
+			return rows, err
 		}
 		rows = append(rows, row{Name: name, Unit: "ns/turn", Ours: c.turn()})
 	}

@@ -17,10 +17,11 @@ import (
 
 // report is all that was found.
 type report struct {
-	Machine string   `json:"machine"`
-	Rows    []row    `json:"rows"`
-	Skipped []string `json:"skipped,omitempty"`
-	Moved   int      `json:"moved"` // pairs left out because the processors moved meanwhile
+	Machine string    `json:"machine"`
+	Load    [2]string `json:"load"` // of the system, before and after; with both processors ours it is about 2
+	Rows    []row     `json:"rows"`
+	Skipped []string  `json:"skipped,omitempty"`
+	Moved   int       `json:"moved"` // pairs left out because the processors moved meanwhile
 }
 
 // machine says on what was measured.
@@ -42,9 +43,19 @@ func machine() string {
 	return fmt.Sprintf("%s, %d processors, %s %s, %s", name, runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version())
 }
 
+// load1 is how many threads wanted to run during the last minute.
+func load1() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	one, _, _ := strings.Cut(string(b), " ")
+	return one
+}
+
 // print writes the table.
 func (r *report) print(out io.Writer) {
-	fmt.Fprintln(out, r.Machine)
+	fmt.Fprintf(out, "%s; load %s before, %s after\n", r.Machine, r.Load[0], r.Load[1])
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
