@@ -109,3 +109,37 @@ func TestPutMessageFlushClose(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestLargeMessageUsesAllLanes: its parts go over both lanes, and what was sent behind it arrives behind it.
+func TestLargeMessageUsesAllLanes(t *testing.T) {
+	ctx := testContext(t)
+	p := connect(t, braid.Options{}, braid.Options{Rails: []string{"127.0.0.1", "127.0.0.2"}})
+	got := make(chan int, 10)
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB
+	p.bw.HandleAM(7, func(m *braid.Message) {
+		if len(m.Payload()) > 8 && !bytes.Equal(m.Payload(), big) {
+			t.Error("the large message differs")
+		}
+		got <- len(m.Payload())
+	})
+	for range 3 {
+		large := p.a.PostAM(7, []byte("large"), big)
+		small := p.a.PostAM(7, nil, []byte("small"))
+		if err := errors.Join(large.Wait(ctx), small.Wait(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.a.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		if n := <-got; n != []int{len(big), 5}[i%2] {
+			t.Fatalf("message %d has %d bytes", i, n)
+		}
+	}
+	for _, l := range p.a.Lanes() {
+		if l.PostedBytes < uint64(len(big)) {
+			t.Errorf("lane %s carried %d of %d bytes", l.Name, l.PostedBytes, 3*len(big))
+		}
+	}
+}

@@ -16,6 +16,7 @@ type Bounds struct {
 	Pending     int    // operations waiting per endpoint and queue
 	MaxFrame    int    // bytes; the transport may allow less
 	MaxMessage  uint64 // bytes of an active message, and of all that an endpoint holds unfinished
+	Stripe      int    // bytes from which a message goes over several lanes at once
 	Backlog     uint64 // bytes of messages accepted and not handled, per worker
 	Replies     int    // answers to gets that an endpoint has room for
 	MaxLanes    int    // lanes per endpoint, accepted and dialed
@@ -51,6 +52,7 @@ func (c *Config) Defaults() {
 	or(&c.Pending, 4096)
 	or(&c.MaxFrame, 256<<10)
 	or(&c.MaxMessage, 64<<20)
+	or(&c.Stripe, 256<<10)
 	or(&c.Backlog, 64<<20)
 	or(&c.Replies, 64)
 	or(&c.MaxLanes, 16)

@@ -45,10 +45,11 @@ type Box struct {
 	ordered orderClass
 	lastPut *lane.Lane
 
-	book    order.Book
-	covered uint64 // operations issued up to the last flush that succeeded
-	refusal error  // the first since the last flush
-	nextID  uint64 // of a message of several frames
+	book       order.Book
+	covered    uint64 // operations issued up to the last flush that succeeded
+	refusal    error  // the first since the last flush
+	nextID     uint64 // of a message of several frames
+	unfinished uint64 // bytes of messages that the peer may hold unfinished
 }
 
 // Terms are what bounds the operations.
@@ -57,6 +58,7 @@ type Terms struct {
 	Incarnation uint64 // of the peer's process, 0 while it isn't known
 	Pending     int    // operations that may wait, per queue
 	MaxMessage  uint64 // bytes that the peer takes
+	Stripe      int    // bytes from which a message goes over several lanes at once
 	Credits     int    // answers to gets that the peer has room for
 	OwnCredits  int    // and that this side has
 	Limits      protocol.Limits

@@ -17,8 +17,11 @@ func (b *Box) FrameSent(r *request.Request) {
 // FrameExecuted implements request.Owner.
 func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
 	r.Frames--
-	if r.Kind == request.AM {
+	if r.Kind == request.AM && (r.Part == 0 || r.Closing) {
 		b.ordered.unacked--
+	}
+	if r.Part > 0 && r.Frames == 0 && !r.Closing {
+		b.host.Wake() // it can be closed
 	}
 	if err != nil && r.Err == nil {
 		if b.end != nil {
@@ -35,6 +38,10 @@ func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
 func (b *Box) finish(r *request.Request) {
 	epoch := r.Epoch
 	r.Retired = true
+	if r.Total > 0 {
+		b.unfinished -= r.Total
+		b.host.Wake() // others may begin
+	}
 	if r.Reported {
 		b.pool.Put(r)
 	} else {

@@ -3,6 +3,7 @@ package outbox
 import (
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -22,6 +23,7 @@ func (b *Box) Dispatch() (n int) {
 	n += b.postReplays(&b.replayOrdered)
 	n += b.postReplays(&b.replayAny)
 	n += b.postReplies()
+	n += b.postParts()
 	n += b.postQueue(&b.pendOrdered)
 	n += b.postQueue(&b.pendAny)
 	n += b.postGets()
@@ -52,6 +54,11 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 	return n
 }
 
+// oneFrame says whether a message that was not begun fits one frame.
+func (b *Box) oneFrame(r *request.Request) bool {
+	return !r.Begun && wire.AMSize+len(r.Header)+len(r.Payload) <= b.Limits.MaxFrame
+}
+
 // checkRooms lets those go on who wait for room, once half of it is free.
 func (b *Box) checkRooms() {
 	if b.rooms.Len() == 0 || max(b.pendAny.Len(), b.pendOrdered.Len(), b.gets.pend.Len()) > b.Pending/2 {
@@ -70,6 +77,13 @@ func (b *Box) endWaiters(q *request.Queue, err error) {
 
 // advance posts frames of r and says whether it is whole.
 func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
+	if r.Part > 0 {
+		b.postParts()
+		return b.closeParts(r)
+	}
+	if ordered && !b.oneFrame(r) && !b.mayBegin(r) {
+		return 0, false
+	}
 	w := b.scratch
 	for !r.Whole {
 		l := b.laneFor(ordered)

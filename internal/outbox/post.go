@@ -58,6 +58,7 @@ func (b *Box) PostAM(id uint16, header, payload []byte) (*request.Request, error
 	r.ID, r.Header, r.Payload = id, header, payload
 	b.nextID++
 	r.Message = b.nextID
+	b.stripe(r)
 	b.Messages++
 	b.enqueue(&b.pendOrdered, r)
 	return r, nil

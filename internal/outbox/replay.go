@@ -87,7 +87,9 @@ func (q *replays) prepend(p *replays) {
 	q.n += p.n
 }
 
-func ordered(id uint8) bool { return id == wire.IDAM || id == wire.IDAMFirst || id == wire.IDAMFrag }
+func ordered(id uint8) bool {
+	return id == wire.IDAM || id == wire.IDAMFirst || id == wire.IDAMFrag || id == wire.IDAMLast
+}
 
 // TakeBack ends the books of a lost lane with the peer's position: what the peer has is executed, and the rest
 // gets a new life, in front of everything that waits.

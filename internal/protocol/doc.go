@@ -6,6 +6,7 @@
 //	get      Get[0..n)  Get[n..2n)  ...              any lane, each answered by one GetData on any lane
 //	message  AM                                      one frame
 //	         AMFirst  AMFrag  AMFrag  ...            order lane
+//	         AMPart AMPart ..., acknowledged, AMLast any lanes, then the order lane
 //
 // Only the engine imports it.
 //

@@ -49,6 +49,28 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	return true
 }
 
+// Part fills f with the next part of a message that goes over several lanes. It returns false if none is left.
+func Part(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool {
+	if len(r.Payload) == 0 {
+		return false
+	}
+	*f = transport.Frame{ID: wire.IDAMPart, Done: r.Done()}
+	f.Head = wire.AMPart{Msg: r.Message, Offset: r.Posted, Total: r.Total}.AppendTo(head[:0])
+	n := min(len(r.Payload), r.Part, lim.MaxFrame-len(f.Head))
+	f.Payload = r.Payload[:n:n]
+	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
+	f.AckNow = n == len(r.Payload) // the message is closed when all of it is acknowledged
+	f.Tag = uint64(f.Len())
+	return true
+}
+
+// Last fills f with the frame that closes such a message.
+func Last(r *request.Request, head []byte, f *transport.Frame) {
+	*f = transport.Frame{ID: wire.IDAMLast, Done: r.Done(), AckNow: true}
+	f.Head = wire.AMLast{ID: r.ID, Msg: r.Message, Total: r.Total, Header: r.Header}.AppendTo(head[:0])
+	f.Tag = uint64(f.Len())
+}
+
 // Asked notes that a Get, made by Next, was posted.
 func Asked(r *request.Request, lim Limits) {
 	n := min(len(r.Payload), lim.MaxFrame-wire.GetDataSize)
@@ -69,5 +91,6 @@ func Taken(r *request.Request, f *transport.Frame, s transport.Status) {
 		r.Borrowed++
 	}
 	r.Payload = r.Payload[len(f.Payload):]
-	r.Whole = len(r.Payload) == 0
+	r.Closing = f.ID == wire.IDAMLast
+	r.Whole = len(r.Payload) == 0 && (r.Part == 0 || r.Closing)
 }

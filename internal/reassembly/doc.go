@@ -1,6 +1,7 @@
 // Package reassembly puts messages of many frames together.
 //
 //	first{msg, total} -> Begin; fragment{msg, offset} -> Room, Filled ... -> the whole message
+//	part{msg, offset, total} -> Part, Room, Filled ...; last{msg} -> Close -> the whole message
 //
 // Only the engine imports it. Pure: it holds bytes, no connection.
 //

@@ -15,10 +15,14 @@ type Message struct {
 	AM     uint16
 	Header []byte
 	Data   []byte
+	parts  bool   // waits for Close, even when it is whole
 	have   []span // what arrived, sorted, not touching
 }
 
 type span struct{ from, to uint64 }
+
+// MaxOpen is how many messages of an endpoint may be unfinished: far more than a sender begins.
+const MaxOpen = 64
 
 // Table is the messages of one endpoint.
 type Table struct {
@@ -35,12 +39,41 @@ func (t *Table) Begin(id uint64, am uint16, header []byte, total uint64) (*Messa
 	if total > t.Limit || t.held+total > t.Limit {
 		return nil, ErrLimit
 	}
+	if len(t.open) >= MaxOpen {
+		return nil, ErrLimit
+	}
 	if t.find(id) != nil {
 		return nil, ErrFragment
 	}
 	m := &Message{ID: id, AM: am, Header: append([]byte(nil), header...), Data: make([]byte, total)}
 	t.open = append(t.open, m)
 	t.held += total
+	return m, nil
+}
+
+// Part announces a message of parts, unless it is known already.
+func (t *Table) Part(id, total uint64) error {
+	if m := t.find(id); m != nil {
+		if !m.parts || uint64(len(m.Data)) != total {
+			return ErrFragment
+		}
+		return nil
+	}
+	m, err := t.Begin(id, 0, nil, total)
+	if err == nil {
+		m.parts = true
+	}
+	return err
+}
+
+// Close ends a message of parts, which must be whole. header is copied.
+func (t *Table) Close(id uint64, am uint16, header []byte, total uint64) (*Message, error) {
+	m := t.find(id)
+	if m == nil || !m.parts || uint64(len(m.Data)) != total || !m.whole() {
+		return nil, ErrFragment
+	}
+	m.AM, m.Header = am, append([]byte(nil), header...)
+	t.remove(m)
 	return m, nil
 }
 
@@ -69,16 +102,24 @@ func (t *Table) Filled(id, offset, size uint64) (*Message, error) {
 	}
 	m := t.find(id)
 	m.add(offset, offset+size)
-	if len(m.have) != 1 || m.have[0] != (span{0, uint64(len(m.Data))}) {
+	if m.parts || !m.whole() {
 		return nil, nil
 	}
+	t.remove(m)
+	return m, nil
+}
+
+func (m *Message) whole() bool {
+	return len(m.have) == 1 && m.have[0] == (span{0, uint64(len(m.Data))})
+}
+
+func (t *Table) remove(m *Message) {
 	for i, o := range t.open {
 		if o == m {
 			t.open = append(t.open[:i], t.open[i+1:]...)
 		}
 	}
 	t.held -= uint64(len(m.Data))
-	return m, nil
 }
 
 // Drop forgets everything.

@@ -56,6 +56,51 @@ func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
 	})
 }
 
+func TestPartsWaitForTheirClose(t *testing.T) {
+	tab := Table{Limit: 100}
+	for _, part := range []uint64{5, 0} {
+		if err := tab.Part(9, 10); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tab.Close(9, 1, nil, 10); !errors.Is(err, ErrFragment) {
+			t.Fatal("closed before it is whole:", err)
+		}
+		room, err := tab.Room(9, part, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(room, "abcdefghij"[part:])
+		if m, err := tab.Filled(9, part, 5); m != nil || err != nil {
+			t.Fatal(m, err)
+		}
+	}
+	if err := tab.Part(9, 11); !errors.Is(err, ErrFragment) {
+		t.Fatal("another total:", err)
+	}
+	if _, err := tab.Close(9, 1, nil, 11); !errors.Is(err, ErrFragment) {
+		t.Fatal("closed with another total:", err)
+	}
+	m, err := tab.Close(9, 3, []byte("h"), 10)
+	if err != nil || m.AM != 3 || string(m.Header) != "h" || string(m.Data) != "abcdefghij" || tab.Held() != 0 || tab.Open() != 0 {
+		t.Fatal(m, err)
+	}
+	if _, err := tab.Close(9, 3, nil, 10); !errors.Is(err, ErrFragment) {
+		t.Fatal("closed twice:", err)
+	}
+}
+
+func TestOpenMessagesAreBounded(t *testing.T) {
+	tab := Table{Limit: 1 << 20}
+	for i := range uint64(MaxOpen) {
+		if err := tab.Part(i, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tab.Part(MaxOpen, 1); !errors.Is(err, ErrLimit) {
+		t.Fatal(err)
+	}
+}
+
 func TestBadFragments(t *testing.T) {
 	tab := Table{Limit: 100}
 	if _, err := tab.Begin(1, 1, nil, 101); !errors.Is(err, ErrLimit) {

@@ -82,6 +82,8 @@ type Operation struct {
 	Offset  uint64 // of a put in its region
 	Message uint64 // id of a message of several frames
 	Copied  bool   // Header and Payload are the engine's own copies
+	Part    int    // bytes of each part of a message that goes over several lanes; 0: it doesn't
+	Total   uint64 // bytes of a message of several frames, while the peer must hold it unfinished
 }
 
 // Progress is how far it is.
@@ -93,6 +95,7 @@ type Progress struct {
 	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
 	Begun    bool   // a frame was posted
+	Closing  bool   // of a message of parts: its last frame was posted
 	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for
 
 	Reported bool // the user's end

@@ -130,6 +130,12 @@ func (l *link) Place(id uint8, head []byte, size int) []byte {
 			b, l.reading = l.ep.box.GetRoom(h, size)
 			return b
 		}
+	case wire.IDAMPart:
+		if h, err := wire.DecodeAMPart(head); err == nil && l.ep.parts.Part(h.Msg, h.Total) == nil {
+			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {
+				return b
+			}
+		}
 	case wire.IDAMFrag:
 		if h, err := wire.DecodeAMFrag(head); err == nil {
 			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {

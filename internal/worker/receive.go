@@ -28,6 +28,10 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takeFirst(l, in)
 	case wire.IDAMFrag:
 		err = ep.takeFrag(l, in)
+	case wire.IDAMPart:
+		err = ep.takePart(l, in)
+	case wire.IDAMLast:
+		err = ep.takeLast(l, in)
 	default:
 		err = fmt.Errorf("%s is no data frame", wire.Name(in.ID))
 	}
@@ -137,6 +141,30 @@ func (ep *Endpoint) takeFrag(l *link, in *transport.Incoming) error {
 		return err
 	}
 	return ep.fill(l, h.Msg, h.Offset, in)
+}
+
+func (ep *Endpoint) takePart(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAMPart(in.Head)
+	if err != nil {
+		return err
+	}
+	if err := ep.parts.Part(h.Msg, h.Total); err != nil {
+		return fmt.Errorf("message %d of %d bytes: %w", h.Msg, h.Total, err)
+	}
+	return ep.fill(l, h.Msg, h.Offset, in)
+}
+
+func (ep *Endpoint) takeLast(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAMLast(in.Head)
+	if err != nil {
+		return err
+	}
+	m, err := ep.parts.Close(h.Msg, h.ID, h.Header, h.Total)
+	if err != nil {
+		return fmt.Errorf("message %d is closed: %w", h.Msg, err)
+	}
+	ep.whole(l, m)
+	return nil
 }
 
 func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) error {

@@ -48,6 +48,20 @@ var mutants = []mutant{
 	{"R10: each message takes the lane with the least to do", "internal/outbox/box.go",
 		"	if o.lane != nil && o.lane.State() == lane.Up {\n		return o.lane\n	}\n	if o.unacked > 0 {", "	if false {", seeds},
 
+	{"R11: a message is closed before its parts are acknowledged", "internal/outbox/stripe.go",
+		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", seeds},
+
+	// Gets.
+	{"R14: an answer that finds no room is dropped", "internal/outbox/get.go",
+		"		if s := l.Tep.Post(&w.Frame); s != transport.Done && s != transport.Pending {\n			return n\n		}\n		if q.head = p.next",
+		"		l.Tep.Post(&w.Frame)\n		if q.head = p.next", seeds},
+	{"R14: gets are asked for without credits", "internal/outbox/get.go",
+		"l == nil || g.asked >= b.Credits {", "l == nil {", seeds},
+	{"an answer to a get that was given up is written", "internal/outbox/get.go",
+		"	r.Dst, r.Payload = nil, nil\n	if !b.gets", "	r.Payload = nil\n	if !b.gets", seeds},
+	{"a payload that is arriving stays where its owner took it back", "internal/worker/wait.go",
+		"				l.Tep.Unplace()\n", "", seeds},
+
 	// Credits and books.
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
 	{"the books of ordered frames drift", "internal/outbox/replay.go",
