@@ -75,8 +75,9 @@ func (w *world) newcomer(old *side) *side {
 	return s
 }
 
+// Every tenth seed only: these take longer, and have less to vary.
 func TestRestartSeeds(t *testing.T) {
-	eachSeed(t, 100, func(seed uint64) *world {
+	eachSeed(t, 100, 10, func(seed uint64) *world {
 		s := shapeOf(seed)
 		s.ops, s.faults = 300, 0
 		w := newWorld(seed, s)

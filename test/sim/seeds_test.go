@@ -156,15 +156,15 @@ func (w *world) close() {
 }
 
 func TestSeeds(t *testing.T) {
-	eachSeed(t, 200, func(seed uint64) *world {
+	eachSeed(t, 200, 1, func(seed uint64) *world {
 		w := newWorld(seed, shapeOf(seed))
 		w.run()
 		return w
 	})
 }
 
-// eachSeed runs seeds twice each: BRAID_SEEDS of them, or only BRAID_SEED.
-func eachSeed(t *testing.T, n int, run func(seed uint64) *world) {
+// eachSeed runs seeds twice each: BRAID_SEEDS of them by share, or only BRAID_SEED.
+func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
 	first := uint64(1)
 	if testing.Short() {
 		n = min(n, 50)
@@ -173,6 +173,7 @@ func eachSeed(t *testing.T, n int, run func(seed uint64) *world) {
 		if _, err := fmt.Sscan(v, &n); err != nil {
 			t.Fatalf("BRAID_SEEDS=%q: %v", v, err)
 		}
+		n = (n + share - 1) / share
 	}
 	if v := os.Getenv("BRAID_SEED"); v != "" {
 		if _, err := fmt.Sscan(v, &first); err != nil {
