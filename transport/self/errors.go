@@ -2,15 +2,18 @@ package self
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
 // Error is what goes wrong here: what was tried, between whom, why, and what to do about it.
 type Error struct {
-	Op            string // open, listen, dial, connection
+	Op            string // "open", "listen", "dial", "connection"
 	Local, Remote string // "" if not known
 	Err           error  // the cause, mostly a sentinel of package transport or of this one
 }
+
+const opOpen, opListen, opDial, opConnection = "open", "listen", "dial", "connection"
 
 var (
 	// ErrAddress: an address that is not of this transport.
@@ -24,14 +27,14 @@ var (
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("self: " + e.Op)
-	if e.Remote != "" {
-		b.WriteString(" " + e.Remote)
-	}
-	if e.Local != "" {
-		if e.Remote != "" {
-			b.WriteString(" from")
+	switch {
+	case e.Op == opListen:
+		b.WriteString(" " + strconv.Quote(e.Local)) // it may be empty
+	case e.Op != opOpen:
+		b.WriteString(" " + strconv.Quote(e.Remote))
+		if e.Local != "" {
+			b.WriteString(" from " + strconv.Quote(e.Local))
 		}
-		b.WriteString(" " + e.Local)
 	}
 	b.WriteString(": " + e.Err.Error())
 	if h := e.hint(); h != "" {
@@ -46,7 +49,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // hint is what to do about it.
 func (e *Error) hint() string {
 	switch {
-	case errors.Is(e.Err, ErrAddress) && e.Remote == "":
+	case errors.Is(e.Err, ErrAddress) && e.Op == opListen:
 		return "listen at self:PORT, port 0 picks one"
 	case errors.Is(e.Err, ErrAddress):
 		return "dial self:PORT, from self or from no address"

@@ -51,7 +51,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 		_, err = parse(remote)
 	}
 	if err != nil {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+		return nil, &Error{Op: opDial, Local: local, Remote: remote, Err: err}
 	}
 	near := f.endpoint(connecting, address(f.pick()), remote)
 	far := f.endpoint(waiting, remote, near.local)

@@ -26,7 +26,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 		err = ErrInUse
 	}
 	if err != nil {
-		return nil, &Error{Op: "listen", Local: addr, Err: err}
+		return nil, &Error{Op: opListen, Local: addr, Err: err}
 	}
 	l := &listener{f: f, port: port, owner: a}
 	f.listeners = append(f.listeners, l)

@@ -31,7 +31,7 @@ func (self) Name() string { return "self" }
 func (self) Open(env transport.Env) (transport.Iface, error) {
 	f := &iface{env: env, lastPort: firstPort, pool: newPool()}
 	if err := f.bell.open(); err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, &Error{Op: opOpen, Err: err}
 	}
 	return f, nil
 }

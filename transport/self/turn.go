@@ -38,7 +38,7 @@ func (ep *endpoint) turn() (n int) {
 	if ep.in.len() > 0 { // posted meanwhile
 		ep.list()
 	} else if ep.gone != nil && ep.state == up {
-		ep.broke("connection", ep.gone)
+		ep.broke(opConnection, ep.gone)
 		n++
 	}
 	return n
@@ -50,7 +50,7 @@ func (ep *endpoint) knock() int {
 	port, _ := parse(ep.remote) // Dial did it before
 	l := ep.f.listener(port)
 	if l == nil {
-		ep.broke("dial", ErrNobody)
+		ep.broke(opDial, ErrNobody)
 		return 1
 	}
 	far.note(evStands)
@@ -64,7 +64,7 @@ func (ep *endpoint) knock() int {
 	switch {
 	case ep.state != connecting: // the acceptor closed it
 	case far.state == closed:
-		ep.broke("dial", ep.gone)
+		ep.broke(opDial, ep.gone)
 	default:
 		far.list()
 		ep.note(evStands)
@@ -98,7 +98,7 @@ func (ep *endpoint) takeControl(n int) (taken int) {
 // stranger: the peer posted what was not agreed. A quiesced endpoint just doesn't read it.
 func (ep *endpoint) stranger(size int) {
 	if ep.state == up {
-		ep.broke("connection", fmt.Errorf("%w: %d bytes came; admitted is %+v", transport.ErrProtocol, size, ep.lim))
+		ep.broke(opConnection, fmt.Errorf("%w: %d bytes came; admitted is %+v", transport.ErrProtocol, size, ep.lim))
 	}
 }
 
