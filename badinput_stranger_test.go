@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -231,4 +232,35 @@ func TestHalfOpenLimit(t *testing.T) {
 func timedOut(err error) bool {
 	var e net.Error
 	return errors.As(err, &e) && e.Timeout()
+}
+
+// TestAnswerBeforeHangUp: who gets an answer that says no has time to read it. To close at once may take it away.
+func TestAnswerBeforeHangUp(t *testing.T) {
+	p := connect(t, braid.Options{}, braid.Options{})
+	gone := hello()
+	gone.PeerIncarnation, gone.PeerEndpoint = 1234, 5
+	backwards := hello()
+	backwards.Instance.Opener = wire.Acceptor
+	for _, c := range []struct {
+		name string
+		say  []byte
+		want uint8
+	}{
+		{"an endpoint that is not here", rawHello(gone), wire.IDEPClosed},
+		{"a first lane opened by the wrong side", rawHello(backwards), wire.IDReject},
+		{"garbage instead of a hello", raw(wire.IDHello, control, []byte("hello"), nil), wire.IDReject},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := stranger(t, p.ln.Addr(), rawPreface(), c.say)
+			if id, _ := answer(t, s); id != c.want {
+				t.Fatalf("the answer is %s", wire.Name(id))
+			}
+			s.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+			if _, err := s.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatalf("hung up with its answer: %v", err)
+			}
+			s.SetReadDeadline(time.Now().Add(patience))
+			closed(t, s)
+		})
+	}
 }

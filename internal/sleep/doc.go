@@ -4,6 +4,7 @@
 //	Wait(timeout) --+-- a descriptor is readable
 //	                +-- Wake() from any goroutine
 //	                +-- the time is over
+//	FD()            all of that as one descriptor, where the system has such (Linux)
 //
 // The root package imports it.
 //
@@ -11,4 +12,5 @@
 //
 //  1. A Wake that comes before Wait makes that Wait return at once: no wake-up is lost.
 //  2. Wait is for one goroutine at a time, Wake for any.
+//  3. The descriptor is readable as long as its reason lasts, and no longer: level-triggered.
 package sleep

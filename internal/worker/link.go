@@ -39,6 +39,7 @@ type link struct {
 	wasUp     bool
 	saidClose bool
 	lingers   bool // until the peer, who closed, hangs up
+	goodbye   bool // got its answer, is to hang up
 }
 
 // refusals count Refused frames on one lane instance.

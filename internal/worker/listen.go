@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -167,6 +168,24 @@ func (w *Worker) stranger(l *link, err error) {
 	w.bury(l)
 }
 
+// sendOff drops a connection that has got its answer: not before the peer, having read it, hangs up, since to close
+// at once may take the answer away. There is room for so many; beyond it they are closed at once.
+func (w *Worker) sendOff(l *link, err error) {
+	if w.farewells >= w.cfg.HalfOpen {
+		w.stranger(l, err)
+		return
+	}
+	w.turns.Stop(l.limit)
+	w.inbound = remove(w.inbound, l)
+	l.Note(lane.Ended)
+	w.dropped++
+	w.env.Log.Debug("connection dropped", "from", l.from, "reason", err)
+	w.farewells++
+	l.goodbye = true
+	l.limit = timer.New(func() { w.bury(l) })
+	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
+}
+
 // answer sends one of the handshake's answers, after the preface.
 func (l *link) answer(id uint8, body []byte) {
 	pre := wire.Preface{Nonce: l.w.nonce()}
@@ -176,7 +195,7 @@ func (l *link) answer(id uint8, body []byte) {
 
 func (l *link) reject(code wire.RejectCode, text string) {
 	l.answer(wire.IDReject, wire.Reject{Code: code, Nonce: l.helloNonce, Text: text}.AppendTo(nil))
-	l.w.stranger(l, fmt.Errorf("rejected: %s", text))
+	l.w.sendOff(l, fmt.Errorf("rejected: %s", text))
 }
 
 // welcome judges a hello: a new endpoint, or a further lane of one.
@@ -191,7 +210,7 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 	ep := w.endpoint(yours.Endpoint)
 	if ep == nil || yours.Incarnation != w.incarnation || ep.over() {
 		l.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: w.incarnation, Nonce: h.Nonce}.AppendTo(nil))
-		w.stranger(l, errors9)
+		w.sendOff(l, errNotHere)
 		return
 	}
 	switch {
@@ -206,7 +225,7 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 	}
 }
 
-var errors9 = fmt.Errorf("it is for an endpoint that is not here")
+var errNotHere = errors.New("it is for an endpoint that is not here")
 
 // welcomeNew makes an endpoint for a first lane.
 func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
@@ -241,7 +260,7 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 func (ep *Endpoint) join(l *link, what failover.What) {
 	ep.carry(ep.hand.Step(failover.Event{What: what, ID: l.ID}), l)
 	if l.ep == nil { // it was not let in
-		ep.w.stranger(l, errBusy)
+		ep.w.sendOff(l, errBusy)
 	}
 }
 

@@ -177,11 +177,12 @@ func (l *link) handshake(id uint8, body []byte) {
 			l.ep.lose(l, s.Err)
 			return
 		}
-		r := wireup.RejectFor(s.Err)
-		if !errors.Is(s.Err, wire.ErrMagic) { // who doesn't speak braid doesn't read it either
-			l.answer(wire.IDReject, r.AppendTo(nil))
+		if errors.Is(s.Err, wire.ErrMagic) { // who doesn't speak braid doesn't read an answer either
+			l.w.stranger(l, s.Err)
+			return
 		}
-		l.w.stranger(l, s.Err)
+		l.answer(wire.IDReject, wireup.RejectFor(s.Err).AppendTo(nil))
+		l.w.sendOff(l, s.Err)
 	}
 }
 

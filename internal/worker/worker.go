@@ -42,10 +42,11 @@ type Worker struct {
 // state is what the post path would otherwise allocate, and what a worker counts.
 type state struct {
 	outbox.Scratch
-	OnNew   func(*Endpoint) // run when an endpoint is made; set before the first
-	inTurn  bool
-	closed  bool
-	dropped uint64 // strangers' connections
+	OnNew     func(*Endpoint) // run when an endpoint is made; set before the first
+	inTurn    bool
+	closed    bool
+	dropped   uint64 // strangers' connections
+	farewells int    // of those, the ones that are to hang up
 }
 
 // New opens an interface of each transport.
@@ -153,6 +154,9 @@ func (w *Worker) nonce() (n [16]byte) {
 func (w *Worker) bury(l *link) {
 	if !l.buried {
 		l.buried = true
+		if l.goodbye {
+			w.farewells--
+		}
 		w.buried = append(w.buried, l)
 	}
 }

@@ -29,6 +29,7 @@ func (w *world) restart() {
 	old.host.Kill(kind)
 	old.eng = nil
 	w.b = w.newcomer(old)
+	since := w.net.Now()
 	failed := func() bool {
 		return w.a.ep.State() == worker.StateFailed && len(w.a.open) == 0 && len(w.a.flushes) == 0
 	}
@@ -40,6 +41,14 @@ func (w *world) restart() {
 	}) {
 		w.failf("a did not learn of the restart: %d open, %d flushes", len(w.a.open), len(w.a.flushes))
 		return
+	}
+	// The first answer of the newcomer is enough; how long it takes to ask is a matter of what the network tells.
+	bound := 2 * time.Second
+	if kind != sim.Reset {
+		bound += 12 * time.Second
+	}
+	if took := w.net.Now() - since; took > bound {
+		w.failf("a learned of the restart after %v", took)
 	}
 	if err := w.a.ep.Err(); !errors.Is(err, outcome.ErrPeerRestarted) {
 		w.failf("a's endpoint failed with %v", err)
