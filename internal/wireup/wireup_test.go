@@ -1,0 +1,47 @@
+package wireup
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// TestOnlyTheOwnHelloIsAnswered: an answer proves something about the peer by the echo of the own nonce alone (R9). One
+// that echoes another, or is about another instance, ends the attempt and nothing else.
+func TestOnlyTheOwnHelloIsAnswered(t *testing.T) {
+	hello := wire.Hello{Nonce: [16]byte{1, 2, 3}, Instance: wire.Instance{Opener: wire.Dialer, N: 4}}
+	other, late := [16]byte{3, 2, 1}, wire.Instance{Opener: wire.Dialer, N: 3}
+	ack := func(n [16]byte, i wire.Instance) []byte {
+		return wire.HelloAck{Nonce: n, Instance: i, Incarnation: 9, Endpoint: 1, Mode: wire.ModeFailover, MaxFrame: MinFrame, MaxMessage: 1}.AppendTo(nil)
+	}
+	busy := func(n [16]byte, i wire.Instance) []byte { return wire.Busy{Nonce: n, Instance: i}.AppendTo(nil) }
+	closed := func(n [16]byte) []byte { return wire.EPClosed{Nonce: n, Incarnation: 9}.AppendTo(nil) }
+	for _, c := range []struct {
+		name string
+		id   uint8
+		body []byte
+		want Verdict
+	}{
+		{"HelloAck", wire.IDHelloAck, ack(hello.Nonce, hello.Instance), Up},
+		{"HelloAck, other nonce", wire.IDHelloAck, ack(other, hello.Instance), Refused},
+		{"HelloAck, other instance", wire.IDHelloAck, ack(hello.Nonce, late), Refused},
+		{"Busy", wire.IDBusy, busy(hello.Nonce, hello.Instance), Busy},
+		{"Busy, other nonce", wire.IDBusy, busy(other, hello.Instance), Refused},
+		{"Busy, other instance", wire.IDBusy, busy(hello.Nonce, late), Refused},
+		{"EPClosed", wire.IDEPClosed, closed(hello.Nonce), Closed},
+		{"EPClosed, other nonce", wire.IDEPClosed, closed(other), Refused},
+	} {
+		m := Open(&hello)
+		if s := m.Frame(wire.IDPreface, wire.Preface{}.AppendTo(nil)); s.Verdict != More {
+			t.Fatalf("preface: %v", s.Err)
+		}
+		s := m.Frame(c.id, c.body)
+		if s.Verdict != c.want || s.Verdict == Refused && !errors.Is(s.Err, ErrOrder) {
+			t.Errorf("%s: verdict %d (%v), want %d", c.name, s.Verdict, s.Err, c.want)
+		}
+		if s := m.Frame(c.id, c.body); s.Verdict != Refused {
+			t.Errorf("%s: taken twice", c.name)
+		}
+	}
+}
