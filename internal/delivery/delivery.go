@@ -14,7 +14,16 @@ type Call struct {
 
 	buf  *transport.Buffer // holds the message; the worker's reference
 	size uint64
+	held uint64 // of Queue.held
 }
+
+const (
+	// overhead is what a message costs besides its bytes.
+	overhead = 256
+	// holdMost is how many bytes of receive buffers waiting messages may keep from being used again. Small ones beyond it
+	// are copied: else a message of a byte, alone in its buffer, would cost as much as the buffer.
+	holdMost = 2 << 20
+)
 
 // Handler takes an active message.
 type Handler func(*Message)
@@ -57,9 +66,11 @@ type Queue struct {
 	calls    []Call
 	messages []*Message
 	bytes    uint64
+	held     uint64            // bytes of the buffers that the messages are in
+	last     *transport.Buffer // that was counted, since the last Take
 }
 
-// Bytes is the size of the messages that were not handled yet.
+// Bytes is what the messages that were not handled yet cost: an empty one isn't free.
 func (q *Queue) Bytes() uint64 { return q.bytes }
 
 // Take takes the calls that are due, appended to buf. The caller runs them, in order, and then calls Finish.
@@ -67,6 +78,7 @@ func (q *Queue) Take(buf []Call) []Call {
 	buf = append(buf, q.calls...)
 	clear(q.calls)
 	q.calls = q.calls[:0]
+	q.last = nil
 	return buf
 }
 
@@ -90,6 +102,7 @@ func (q *Queue) Finish(calls []Call) {
 			c.buf.Release()
 		}
 		q.bytes -= c.size
+		q.held -= c.held
 		if m := c.Message; m != nil && !m.retained {
 			*m = Message{User: m.User}
 			q.messages = append(q.messages, m)
@@ -101,14 +114,29 @@ func (q *Queue) Finish(calls []Call) {
 // Message queues a message for its handler. buf owns header and payload, if they are not the message's own.
 func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
 	p := q.pooled()
-	m.User, m.buf = p.User, buf
-	*p = m
-	if buf != nil {
-		buf.Retain()
+	c := Call{Handler: h, Message: p, buf: buf, size: uint64(len(m.Header)+len(m.Payload)) + overhead}
+	if buf != nil && q.held >= holdMost && c.size < uint64(len(buf.Bytes))/2 {
+		m.Header, m.Payload = own(m.Header, m.Payload)
+		c.buf = nil
 	}
-	size := uint64(len(m.Payload))
-	q.bytes += size
-	q.calls = append(q.calls, Call{Handler: h, Message: p, buf: buf, size: size})
+	m.User, m.buf = p.User, c.buf
+	*p = m
+	if c.buf != nil {
+		buf.Retain()
+		if buf != q.last {
+			q.last, c.held = buf, uint64(len(buf.Bytes))
+			q.held += c.held
+		}
+	}
+	q.bytes += c.size
+	q.calls = append(q.calls, c)
+}
+
+// own copies both.
+func own(header, payload []byte) (h, p []byte) {
+	b := append(append(make([]byte, 0, len(header)+len(payload)), header...), payload...)
+	n := len(header)
+	return b[:n:n], b[n:]
 }
 
 func (q *Queue) pooled() *Message {

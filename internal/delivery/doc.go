@@ -7,6 +7,7 @@
 // Invariants:
 //
 //  1. Calls run in the order in which they became due, never from inside the turn.
-//  2. A message holds its buffer until Finish, and if it is retained until its Release.
+//  2. A message holds its buffer until Finish, and if it is retained until its Release; a small one, when
+//     many wait, is copied instead.
 //  3. After Finish a message that is not retained is another one's.
 package delivery

@@ -1,0 +1,68 @@
+package delivery
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/openbraid/braid/transport"
+)
+
+// TestSmallMessagesCost: messages that wait cost what they are counted, however small they are and however few share a buffer.
+func TestSmallMessagesCost(t *testing.T) {
+	const size, messages = 256 << 10, 1000
+	free, kept := 0, 0
+	var q Queue
+	var seen int
+	h := func(m *Message) {
+		if !bytes.Equal(m.Header, []byte("head")) || !bytes.Equal(m.Payload, []byte{byte(seen)}) {
+			t.Errorf("message %d is %q, %q", seen, m.Header, m.Payload)
+		}
+		seen++
+	}
+	for i := range messages {
+		b := transport.NewBuffer(size, func(*transport.Buffer) { free++ })
+		n := copy(b.Bytes, "head")
+		b.Bytes[n] = byte(i)
+		q.Message(h, Message{Header: b.Bytes[:n], Payload: b.Bytes[n : n+1]}, b)
+		b.Release()
+		if kept = i + 1 - free; kept*size > holdMost {
+			t.Fatalf("%d messages of a byte keep %d buffers", i+1, kept)
+		}
+		if free > 0 {
+			clear(b.Bytes) // another one's by now
+		}
+	}
+	if q.Bytes() < messages*overhead {
+		t.Errorf("%d messages count %d bytes", messages, q.Bytes())
+	}
+	for calls := q.Take(nil); len(calls) > 0; calls = q.Take(calls[:0]) {
+		for i := range calls {
+			q.Run(&calls[i])
+		}
+		q.Finish(calls)
+	}
+	if seen != messages || free != messages || q.Bytes() != 0 || q.held != 0 {
+		t.Errorf("%d handled, %d buffers given back, %d bytes and %d held are left", seen, free, q.Bytes(), q.held)
+	}
+}
+
+// TestLargeMessagesStay: what fills its buffer isn't copied, and many in one buffer count it once.
+func TestLargeMessagesStay(t *testing.T) {
+	const size = 256 << 10
+	var q Queue
+	for range 2 * holdMost / size {
+		b := transport.NewBuffer(size, func(*transport.Buffer) {})
+		q.Message(func(*Message) {}, Message{Payload: b.Bytes}, b)
+		if m := q.calls[len(q.calls)-1].Message; &m.Payload[0] != &b.Bytes[0] {
+			t.Fatal("a large message was copied")
+		}
+	}
+	q = Queue{}
+	b := transport.NewBuffer(size, func(*transport.Buffer) {})
+	for i := range 1000 {
+		q.Message(func(*Message) {}, Message{Payload: b.Bytes[i : i+1]}, b)
+	}
+	if q.held != size {
+		t.Errorf("1000 messages in one buffer hold %d bytes", q.held)
+	}
+}
