@@ -24,6 +24,9 @@ func (ep *Endpoint) lose(l *link, err error) {
 	ep.afterLoss(l)
 }
 
+// maxLost lanes may be lost and not agreed upon. An honest peer answers on any lane that stands for a round trip.
+const maxLost = 256
+
 // quiesce does R3 to a lane that is up or opening, and returns its position.
 func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	was := l.State()
@@ -48,10 +51,23 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err)
 	ep.w.event(Event{Kind: LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
+	if ep.unsettled() > maxLost {
+		ep.fail(fmt.Errorf("%w: more than %d lanes are lost, and it agrees on none", outcome.ErrProtocol, maxLost))
+	}
 	if ep.terms.Mode != wire.ModeFailover {
 		ep.fail(fmt.Errorf("%w: lane %s: %w", outcome.ErrLaneFailed, l.name(), err))
 	}
 	return l.Tep.Position(), true
+}
+
+// unsettled counts lanes that were up, are lost, and are not agreed upon.
+func (ep *Endpoint) unsettled() (n int) {
+	for _, l := range ep.lost {
+		if l.wasUp {
+			n++
+		}
+	}
+	return n
 }
 
 // afterLoss looks for another life for the path, and for what is left without lanes.
