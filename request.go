@@ -20,7 +20,7 @@ type Request struct {
 // request wraps what a post returned. Under the lock.
 func (w *Worker) request(r *request.Request, err error) Request {
 	if r == nil {
-		return Request{err: public(err)}
+		return Request{w: w, err: public(err)}
 	}
 	return Request{w: w, r: r, gen: r.Gen()}
 }
@@ -65,18 +65,25 @@ func (q Request) Test() (done bool, err error) {
 }
 
 // Then has fn called with the operation's error at the end of the turn in which it ends, and gives the request back.
-// If it has ended already, fn is called with the next callbacks.
+// If it has ended already, fn is called with the next callbacks, not from inside Then (unless the worker is closed). A request
+// that was given back, or that somebody waits for, calls nobody.
 func (q Request) Then(fn func(error)) {
-	if q.r == nil {
+	if q.w == nil { // the zero Request
 		fn(q.err)
 		return
 	}
 	q.w.lock()
-	defer q.w.unlock()
-	if q.taken() {
-		return
+	switch {
+	case q.r == nil:
+		q.w.eng.Calls().Done(fn, q.err)
+	case !q.taken():
+		q.w.eng.Then(q.r, func(err error) { fn(public(err)) })
 	}
-	q.w.eng.Then(q.r, func(err error) { fn(public(err)) })
+	closed := q.w.closed
+	q.w.unlock()
+	if closed {
+		q.w.runCalls() // nobody else does
+	}
 }
 
 // Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane

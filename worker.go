@@ -100,22 +100,23 @@ func (w *Worker) lock() {
 }
 
 // unlock also hands to the system what was posted, and wakes the sleeping goroutine if something is due before it
-// would wake by itself.
+// would wake by itself: a time, or a callback. Under the lock, since Close takes the bell away.
 func (w *Worker) unlock() {
 	if w.owned {
 		return
 	}
 	w.eng.Flush()
-	at := w.wakeAt.Load()
-	var due time.Duration
-	if at != 0 {
-		due = w.eng.Deadline()
+	if at := w.wakeAt.Load(); at != 0 && !w.closed {
+		due := w.eng.Deadline()
+		if w.callsDue() || due != 0 && (at < 0 || int64(due) < at) {
+			w.sleeper.Wake()
+		}
 	}
 	w.mu.Unlock()
-	if at != 0 && due != 0 && (at < 0 || int64(due) < at) {
-		w.sleeper.Wake()
-	}
 }
+
+// callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
+func (w *Worker) callsDue() bool { return w.eng.Calls().Len() > 0 && !w.running.Load() }
 
 // Progress does what can be done now, and returns how much that was. For Owned workers; a Shared worker needs
 // it only where polling is wanted.
@@ -123,8 +124,12 @@ func (w *Worker) unlock() {
 // Source: ucp_worker_progress.
 func (w *Worker) Progress() int {
 	n := w.turn()
-	if w.owned {
+	switch {
+	case w.owned:
 		w.eng.Flush() // what the calls posted
+	case n > 0:
+		w.lock()
+		w.unlock() // the turn may have made something due before the sleeping goroutine wakes
 	}
 	return n
 }
@@ -146,19 +151,19 @@ func (w *Worker) runCalls() (n int) {
 		w.lock()
 		w.calls = w.eng.Calls().Take(w.calls[:0])
 		calls := w.calls
+		if len(calls) == 0 {
+			w.running.Store(false) // before the lock is free: what comes after this look must find nobody running
+			w.unlockOnly()
+			break
+		}
 		w.unlockOnly()
 		for i := range calls {
 			w.eng.Calls().Run(&calls[i])
 		}
-		if len(calls) > 0 {
-			w.lock()
-			w.eng.Calls().Finish(calls)
-			w.unlock()
-		}
+		w.lock()
+		w.eng.Calls().Finish(calls)
+		w.unlock()
 		w.running.Store(false)
-		if len(calls) == 0 {
-			break // and what came since the look has a turn of its own behind it
-		}
 		n += len(calls)
 	}
 	return n
@@ -188,10 +193,15 @@ func (w *Worker) run() {
 		if due != 0 {
 			at, timeout = int64(due), max(0, due-clock())
 		}
-		w.wakeAt.Store(at)
+		awake := w.callsDue()
+		if !awake {
+			w.wakeAt.Store(at)
+		}
 		w.mu.Unlock()
-		w.sleeper.Wait(timeout)
-		w.wakeAt.Store(0)
+		if !awake {
+			w.sleeper.Wait(timeout)
+			w.wakeAt.Store(0)
+		}
 		for i := 0; i < 64 && w.pollers.Load() == 0; i++ {
 			if w.turn() == 0 {
 				break
@@ -223,9 +233,9 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
 		}
 	}
 	if w.pollers.Add(-1) == 0 {
-		w.mu.Lock()
+		w.lock()
 		w.idle.Signal()
-		w.mu.Unlock()
+		w.unlock() // the last turn may have made something due before the sleeping goroutine wakes
 	}
 	if !r.Ended() {
 		select {

@@ -73,6 +73,9 @@ type Queue struct {
 // Bytes is what the messages that were not handled yet cost: an empty one isn't free.
 func (q *Queue) Bytes() uint64 { return q.bytes }
 
+// Len is the number of calls that are due and not taken.
+func (q *Queue) Len() int { return len(q.calls) }
+
 // Take takes the calls that are due, appended to buf. The caller runs them, in order, and then calls Finish.
 func (q *Queue) Take(buf []Call) []Call {
 	buf = append(buf, q.calls...)
