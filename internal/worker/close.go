@@ -79,6 +79,9 @@ func (ep *Endpoint) closeTimedOut() {
 
 // endClose is the end of a close, good or bad.
 func (ep *Endpoint) endClose(err error) {
+	if err != nil {
+		ep.deafen()
+	}
 	if r := ep.request; r != nil {
 		ep.request = nil
 		ep.box.EndClose(r, err)
@@ -153,6 +156,9 @@ func (ep *Endpoint) end(h happened, err error) {
 	wasDialing := ep.state == StateDialing
 	ep.note(h)
 	ep.err = err
+	if h == broke {
+		ep.deafen()
+	}
 	if r := ep.request; r != nil { // was closing
 		ep.request = nil
 		ep.box.EndClose(r, outcome.Uncovered(err, ep.box.Uncovered()))
@@ -169,6 +175,14 @@ func (ep *Endpoint) end(h happened, err error) {
 		ep.w.forget(ep) // the user never had it
 	case err != outcome.ErrClosed:
 		ep.w.event(Event{Kind: Failed, Endpoint: ep, Err: err})
+	}
+}
+
+// deafen: what is still read before the connections are closed is not executed any more, so it must not be
+// acknowledged either. Not after an agreed end, whose last word is still to be written.
+func (ep *Endpoint) deafen() {
+	for _, l := range ep.up {
+		l.Tep.Quiesce()
 	}
 }
 

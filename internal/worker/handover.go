@@ -13,6 +13,9 @@ import (
 // lose is R3: in one step, and before any frame about it is sent, a lane takes no more posts and
 // accepts no more frames, and its position is fixed.
 func (ep *Endpoint) lose(l *link, err error) {
+	if !ep.w.inTurn {
+		ep.w.now = ep.w.env.Now() // a write outside of a turn failed, and the last turn may be long ago
+	}
 	position, live := ep.quiesce(l, err)
 	if !live {
 		return
@@ -185,6 +188,9 @@ func (ep *Endpoint) purge(a failover.Action) {
 
 // handedOver: everything that was on a lost lane is executed. accepted is the peer's own count of bytes.
 func (ep *Endpoint) handedOver(l *link, accepted uint64) {
+	if ep.over() {
+		return // ended, not executed
+	}
 	c := l.Tep.Counts()
 	ep.w.event(Event{Kind: HandedOver, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: l.reason,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes, PeerAccepted: accepted, Replayed: l.give.Replayed})

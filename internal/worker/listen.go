@@ -112,6 +112,7 @@ func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
 		if !ep.over() {
 			return ep, nil, nil
 		}
+		ep.Abort() // it failed while it waited, and nobody else will close it
 	}
 	r := ln.w.pool.Get(request.Accept, nil)
 	ln.accepts.Push(r)

@@ -106,10 +106,11 @@ func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
 // notTried: the path could not even begin an attempt.
 func (ep *Endpoint) notTried(p *path, err error) {
 	p.settled, p.reason = true, err
-	ep.tried = append(ep.tried, fmt.Errorf("%s: %w", p.Path, err))
 	if ep.state != StateDialing {
 		ep.scheduleRedial(p)
+		return
 	}
+	ep.tried = append(ep.tried, fmt.Errorf("%s: %w", p.Path, err))
 }
 
 // attemptEnded: an instance that was never up is lost.
