@@ -262,3 +262,59 @@ func TestListenTwice(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// TestNobodyAccepts: a program that only handles messages need not accept. Peers that came and went don't use up the places
+// of those to come, and are not given to who accepts later.
+func TestNobodyAccepts(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	bn, err := braid.Open(braid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	an, err := braid.Open(braid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { an.Close(); bn.Close() })
+	bw, aw := bn.Worker(), an.Worker()
+	handled := 0
+	bw.HandleAM(1, func(*braid.Message) { handled++ })
+	ln, err := bw.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const peers = 1100 // more than may wait at a time
+	for i := range peers {
+		ep, err := aw.Dial(ctx, ln.Addr())
+		if err != nil {
+			t.Fatalf("peer %d: %v", i, err)
+		}
+		if err := ep.SendAM(ctx, 1, nil, nil); err != nil {
+			t.Fatalf("peer %d: %v", i, err)
+		}
+		if err := ep.Close(ctx); err != nil {
+			t.Fatalf("peer %d: %v", i, err)
+		}
+	}
+	last, err := aw.Dial(ctx, ln.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ln.Accept(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Err() != nil || got.Addr() != last.Lanes()[0].Local {
+		t.Errorf("accepted %s (%v), want the one that is there: %s", got.Addr(), got.Err(), last.Lanes()[0].Local)
+	}
+	if err := last.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := bn.Close(); err != nil { // no handler runs any more
+		t.Error(err)
+	}
+	if handled != peers {
+		t.Errorf("%d messages were handled, want %d", handled, peers)
+	}
+}

@@ -165,6 +165,9 @@ func (ep *Endpoint) end(h happened, err error) {
 		ep.w.forget(ep)
 	}
 	ep.ruin(err)
+	if ep.ln != nil {
+		ep.ln.gone(ep)
+	}
 	if r := ep.dial; r != nil {
 		ep.dial = nil
 		r.Retired = true

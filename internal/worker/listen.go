@@ -94,10 +94,11 @@ func (ln *Listener) Close() error {
 		r.Retired = true
 		ln.w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrClosed})
 	}
-	for _, ep := range ln.waiting {
+	waiting := ln.waiting
+	ln.waiting = nil
+	for _, ep := range waiting {
 		ep.Abort()
 	}
-	ln.waiting = nil
 	return err
 }
 
@@ -106,13 +107,10 @@ func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
 	if ln.closed {
 		return nil, nil, &outcome.Error{Op: "accept", Err: outcome.ErrClosed}
 	}
-	for len(ln.waiting) > 0 {
+	if len(ln.waiting) > 0 {
 		ep := ln.waiting[0]
 		ln.waiting = ln.waiting[1:]
-		if !ep.over() {
-			return ep, nil, nil
-		}
-		ep.Abort() // it failed while it waited, and nobody else will close it
+		return ep, nil, nil
 	}
 	r := ln.w.pool.Get(request.Accept, nil)
 	ln.accepts.Push(r)
@@ -128,6 +126,17 @@ func (ln *Listener) arrived(ep *Endpoint) {
 	}
 	r.Result, r.Retired = ep, true
 	ln.w.report(r, nil)
+}
+
+// gone takes an endpoint that ended out of those that wait: nobody will be given it, so nobody will close it.
+func (ln *Listener) gone(ep *Endpoint) {
+	for i, o := range ln.waiting {
+		if o == ep {
+			ln.waiting = append(ln.waiting[:i], ln.waiting[i+1:]...)
+			ln.w.forget(ep)
+			return
+		}
+	}
 }
 
 // Accepted implements transport.Acceptor. A stranger gets little room and little time.
@@ -252,9 +261,11 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 	ep.tellKey = true
 	ep.ln = l.ln
 	ep.join(l, failover.HelloArrived)
-	if !ep.over() {
-		l.ln.arrived(ep)
+	if ep.over() {
+		w.forget(ep)
+		return
 	}
+	l.ln.arrived(ep)
 }
 
 // join lets the hand-over machine decide about an instance.
