@@ -40,8 +40,8 @@ func TestMessageLimits(t *testing.T) {
 			continue
 		}
 		var op *braid.OpError
-		if !errors.Is(err, braid.ErrLimit) || !errors.As(err, &op) || op.Fate != braid.NotExecuted {
-			t.Errorf("%s: %v, want %v, not executed", c.name, err, braid.ErrLimit)
+		if !errors.Is(err, braid.ErrLimit) || !errors.As(err, &op) || op.Fate != braid.NotExecuted || op.Temporary() {
+			t.Errorf("%s: %v, want %v, not executed, for good", c.name, err, braid.ErrLimit)
 		}
 	}
 	if err := p.a.Flush(ctx); err != nil {

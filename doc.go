@@ -10,11 +10,12 @@
 // A listening side:
 //
 //	ln, err := braid.Listen(":7777")            // loopback, unless a host is given
+//	ln.Worker().HandleAM(7, func(m *braid.Message) { ... m.Endpoint() is who to answer ... })
 //	ep, err := ln.Accept(ctx)
 //
 // A dialing side:
 //
-//	ep, err := braid.Dial(ctx, "host:7777")
+//	ep, err := braid.Dial(ctx, "localhost:7777")
 //	err = ep.SendAM(ctx, 7, header, payload)    // sent: the buffers are yours again
 //	err = ep.Flush(ctx)                         // executed at the peer, whatever lanes did meanwhile
 //

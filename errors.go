@@ -11,20 +11,20 @@ import (
 
 // What errors.Is finds in the errors of this package.
 var (
-	ErrPeerFailed    = outcome.ErrPeerFailed
-	ErrPeerRestarted = outcome.ErrPeerRestarted
-	ErrPeerClosed    = outcome.ErrPeerClosed
-	ErrLaneFailed    = outcome.ErrLaneFailed
-	ErrAccess        = outcome.ErrAccess
-	ErrHandler       = outcome.ErrHandler
-	ErrCanceled      = outcome.ErrCanceled
-	ErrLimit         = outcome.ErrLimit
-	ErrClosed        = outcome.ErrClosed // matches net.ErrClosed too
-	ErrProtocol      = outcome.ErrProtocol
-	ErrDial          = outcome.ErrDial
-	ErrRefused       = wireup.ErrRefused
-	ErrVersion       = wire.ErrVersion
-	ErrKey           = wire.ErrRKey
+	ErrPeerFailed    = outcome.ErrPeerFailed    // silent on all lanes, or no lane for too long (Times), or it aborted
+	ErrPeerRestarted = outcome.ErrPeerRestarted // another process answers at its address; dial anew, keys are void
+	ErrPeerClosed    = outcome.ErrPeerClosed    // the peer called Close
+	ErrLaneFailed    = outcome.ErrLaneFailed    // in the error modes Peer and None
+	ErrAccess        = outcome.ErrAccess        // put: key, rights or bounds
+	ErrHandler       = outcome.ErrHandler       // message: nobody there handles its id
+	ErrCanceled      = outcome.ErrCanceled      // by Request.Cancel
+	ErrLimit         = outcome.ErrLimit         // of Limits, here or at the peer; see OpError.Temporary
+	ErrClosed        = outcome.ErrClosed        // on this side; matches net.ErrClosed too
+	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be
+	ErrDial          = outcome.ErrDial          // no lane came up
+	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
+	ErrVersion       = wire.ErrVersion          // no common version
+	ErrKey           = wire.ErrRKey             // ParseRKey: these bytes are no key
 
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.
 	ErrBusy = errors.New("in use: a transfer that began before is still writing; try again")
@@ -75,8 +75,8 @@ func (e *OpError) Timeout() bool {
 	return errors.As(e.Err, &t) && t.Timeout()
 }
 
-// Temporary says whether trying again later may help: a limit was reached.
-func (e *OpError) Temporary() bool { return errors.Is(e.Err, ErrLimit) }
+// Temporary says whether trying again later may help: too many operations wait. What is too large for a limit stays so.
+func (e *OpError) Temporary() bool { return errors.Is(e.Err, outcome.ErrBackPressure) }
 
 // public turns the engine's errors into this package's.
 func public(err error) error {

@@ -84,3 +84,26 @@ func ExampleEndpoint_PostPut() {
 
 	// Output: 100
 }
+
+// A handler that answers. It is set on the listener's worker before a peer can send; accepting is not needed for it.
+func ExampleListener_Worker() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ln, err := braid.Listen("127.0.0.1:0")
+	check(err)
+	defer ln.Close()
+	const ask, answer = 7, 8
+	ln.Worker().HandleAM(ask, func(m *braid.Message) {
+		m.Endpoint().PostAM(answer, nil, append([]byte("you said "), m.Payload()...)).Release()
+	})
+
+	ep, err := braid.Dial(ctx, ln.Addr())
+	check(err)
+	answers := make(chan string, 1)
+	ep.Worker().HandleAM(answer, func(m *braid.Message) { answers <- string(m.Payload()) })
+	check(ep.SendAM(ctx, ask, nil, []byte("hello")))
+	fmt.Println(<-answers)
+	check(ep.Close(ctx))
+
+	// Output: you said hello
+}

@@ -32,6 +32,9 @@ func (w *Worker) Listen(addr string) (*Listener, error) {
 	return &Listener{w, l}, nil
 }
 
+// Worker is the worker that the listener belongs to: where handlers for its peers are set.
+func (l *Listener) Worker() *Worker { return l.w }
+
 // Addr is the address that is bound, to be dialed.
 func (l *Listener) Addr() string { return l.Addrs()[0] }
 
@@ -42,8 +45,13 @@ func (l *Listener) Addrs() []string {
 	return l.l.Addrs()
 }
 
-// Accept waits for a peer that dials.
+// Accept waits for a peer that dials. Further lanes of the endpoint may come up later.
 //
+// A program that only answers messages need not accept: handlers run for peers that wait, too. 1024 may wait, more are
+// refused; who is gone before it is accepted is left out.
+//
+// Owns:   the endpoint is kept until Close or Abort, also when the peer has closed it or it has failed. That it is over is told
+// by Options.OnEvent (Failed) and by Endpoint.Err.
 // Errors: *OpError: ErrClosed, the context's.
 func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
 	l.w.lock()
@@ -62,7 +70,7 @@ func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
 	return endpoint(e), nil
 }
 
-// Close ends listening. Endpoints that were accepted go on.
+// Close ends listening. Endpoints that were accepted go on, those that wait to be are aborted.
 func (l *Listener) Close() error {
 	l.w.lock()
 	defer l.w.unlock()

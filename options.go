@@ -117,7 +117,7 @@ const (
 	HandedOver = EventKind(worker.HandedOver) // everything that was under way on a lost lane is executed
 	Suspended  = EventKind(worker.Suspended)  // no lane is left; the endpoint waits for one
 	Resumed    = EventKind(worker.Resumed)    // a suspended endpoint has a lane again
-	Failed     = EventKind(worker.Failed)     // the endpoint is over
+	Failed     = EventKind(worker.Failed)     // the endpoint is over, and not by this side; ErrPeerClosed: the peer closed it
 )
 
 func (k EventKind) String() string { return worker.EventKind(k).String() }

@@ -78,7 +78,8 @@ func (n *Node) NewWorker() (*Worker, error) {
 	return w, nil
 }
 
-// Worker is NewWorker for those who have nothing to configure: it panics where NewWorker has an error.
+// Worker is NewWorker without an error: it panics where NewWorker has one. Each call makes another worker, with handlers
+// and endpoints of its own: keep what it returns.
 func (n *Node) Worker() *Worker {
 	w, err := n.NewWorker()
 	if err != nil {
@@ -326,7 +327,8 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 	})
 }
 
-// Dial connects to a listener at addr ("host:port") and returns when the first lanes are up.
+// Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all
+// lanes are up, or 200 ms after the first one: the others may come up later. The context is for the dial only.
 //
 // Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, the context's.
 // Source: ucp_ep_create with a socket address.

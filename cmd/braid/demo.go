@@ -26,6 +26,8 @@ type demoCommand struct {
 func (*demoCommand) Help() string {
 	return `Starts two processes of itself, connects them over two lanes, and moves data by puts and active messages. One lane is cut by a reset and comes back, then the other by silence: its bytes just stop. The receiver counts what arrives by number and content. Exit status 0: nothing lost, nothing doubled, both sides have the same bytes. No special rights are needed.
 
+The table at the end: blackout is from the cut until all that was under way on the lane is executed; longest gap is the longest time without any completion in the second after the cut, gap before the same in the second before it; posted again is what the other lane took over, needed is what of it the receiver did not have.
+
 Examples:
 
   braid demo                    10 s of generated data

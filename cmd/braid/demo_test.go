@@ -157,7 +157,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"demo /", 1, "not a regular file"},
 		{"demo --size 1M /", 2, "leave one of them out"},
 		{"demo --size lots", 2, "500M"},
-		{"demo --seconds 0.1", 2, "--seconds"},
+		{"demo --seconds 0.1", 2, "Try: braid demo --help"},
 		{"demo --seconds 1e9", 2, "--seconds"},
 		{"demo --rails 127.0.0.1", 2, "--rails"},
 		{"demo --rails 192.0.2.1,127.0.0.1", 1, "192.0.2.1"},
@@ -171,7 +171,7 @@ func TestWrongCommandLines(t *testing.T) {
 			t.Errorf("braid %s: status %d, want %d, and %q in %q, not %q", c.args, status, c.status, c.says, people, out)
 		}
 	}
-	for _, args := range []string{"--help", "--version", "demo --help"} {
+	for _, args := range []string{"--help", "--version", "demo --help", "help", "help demo"} {
 		if out, _, status := braid(t, strings.Fields(args)...); status != 0 || !strings.Contains(out, "braid") {
 			t.Errorf("braid %s: status %d\n%s", args, status, out)
 		}

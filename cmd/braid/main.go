@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -67,12 +68,15 @@ func run(w world, args []string) int {
 	if err != nil {
 		panic(err) // the commands above are wrong
 	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
 	k, err := parse(parser, args)
 	if status >= 0 {
 		return status // --help or --version
 	}
 	if err != nil {
-		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
 		return exitUsage
 	}
 	var wrong *demo.UsageError
@@ -85,15 +89,26 @@ func run(w world, args []string) int {
 	case errors.Is(err, errShown):
 		return exitFailed
 	case errors.As(err, new(usage)):
-		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
 		return exitUsage
 	case errors.As(err, &wrong):
-		fmt.Fprintf(w.errOut, "braid: %v\nTry: braid --help\n", err)
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
 		return exitUsage
 	default:
-		fmt.Fprintf(w.errOut, "braid: %v\n", err)
+		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
 		return exitFailed
 	}
+}
+
+// bare is an error without the name of the package, which is the command's too.
+func bare(err error) string { return strings.TrimPrefix(err.Error(), "braid: ") }
+
+// helpFor says where the help for a wrong call is.
+func helpFor(args []string) string {
+	if len(args) > 0 && (args[0] == "demo" || args[0] == "perftest") {
+		return "braid " + args[0] + " --help"
+	}
+	return "braid --help"
 }
 
 // errShown: it failed, and why has been printed.
