@@ -1,6 +1,10 @@
 package reassembly
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 var (
 	// ErrLimit: the message does not fit into what may be held.
@@ -9,25 +13,30 @@ var (
 	ErrFragment = errors.New("reassembly: fragment of no message, or out of its bounds")
 )
 
+const (
+	// least is what a message counts at the least: an honest one is larger than the smallest frame, and one
+	// of a byte costs more than a byte.
+	least = 3 << 10
+	// maxSpans is how many pieces of a message may stand apart: as many frames as several lanes can be ahead of another.
+	maxSpans = 4096
+)
+
 // Message is one that has begun and is not whole yet.
 type Message struct {
 	ID     uint64
 	AM     uint16
 	Header []byte
 	Data   []byte
-	parts  bool   // waits for Close, even when it is whole
 	have   []span // what arrived, sorted, not touching
+	parts  bool   // waits for Close, even when it is whole
 }
 
 type span struct{ from, to uint64 }
 
-// MaxOpen is how many messages of an endpoint may be unfinished: far more than a sender begins.
-const MaxOpen = 64
-
 // Table is the messages of one endpoint.
 type Table struct {
 	Limit uint64
-	open  []*Message
+	open  map[uint64]*Message
 	held  uint64
 }
 
@@ -36,24 +45,27 @@ func (t *Table) Held() uint64 { return t.held }
 
 // Begin announces a message of total bytes. header is copied.
 func (t *Table) Begin(id uint64, am uint16, header []byte, total uint64) (*Message, error) {
-	if total > t.Limit || t.held+total > t.Limit {
-		return nil, ErrLimit
-	}
-	if len(t.open) >= MaxOpen {
-		return nil, ErrLimit
-	}
-	if t.find(id) != nil {
+	if t.open[id] != nil {
 		return nil, ErrFragment
 	}
+	if total > t.Limit || t.held+cost(total) > max(t.Limit, least) {
+		return nil, ErrLimit
+	}
+	if t.open == nil {
+		t.open = map[uint64]*Message{}
+	}
 	m := &Message{ID: id, AM: am, Header: append([]byte(nil), header...), Data: make([]byte, total)}
-	t.open = append(t.open, m)
-	t.held += total
+	t.open[id] = m
+	t.held += cost(total)
 	return m, nil
 }
 
+// cost is what a message of total bytes counts.
+func cost(total uint64) uint64 { return max(total, least) }
+
 // Part announces a message of parts, unless it is known already.
 func (t *Table) Part(id, total uint64) error {
-	if m := t.find(id); m != nil {
+	if m := t.open[id]; m != nil {
 		if !m.parts || uint64(len(m.Data)) != total {
 			return ErrFragment
 		}
@@ -68,7 +80,7 @@ func (t *Table) Part(id, total uint64) error {
 
 // Close ends a message of parts, which must be whole. header is copied.
 func (t *Table) Close(id uint64, am uint16, header []byte, total uint64) (*Message, error) {
-	m := t.find(id)
+	m := t.open[id]
 	if m == nil || !m.parts || uint64(len(m.Data)) != total || !m.whole() {
 		return nil, ErrFragment
 	}
@@ -77,19 +89,10 @@ func (t *Table) Close(id uint64, am uint16, header []byte, total uint64) (*Messa
 	return m, nil
 }
 
-func (t *Table) find(id uint64) *Message {
-	for _, m := range t.open {
-		if m.ID == id {
-			return m
-		}
-	}
-	return nil
-}
-
 // Room is the memory for a fragment that is about to arrive, or an error.
 func (t *Table) Room(id, offset, size uint64) ([]byte, error) {
-	m := t.find(id)
-	if m == nil || size > uint64(len(m.Data)) || offset > uint64(len(m.Data))-size || m.overlaps(offset, offset+size) {
+	m := t.open[id]
+	if m == nil || len(m.have) >= maxSpans || size > uint64(len(m.Data)) || offset > uint64(len(m.Data))-size || m.overlaps(offset, offset+size) {
 		return nil, ErrFragment
 	}
 	return m.Data[offset : offset+size : offset+size], nil
@@ -100,7 +103,10 @@ func (t *Table) Filled(id, offset, size uint64) (*Message, error) {
 	if _, err := t.Room(id, offset, size); err != nil {
 		return nil, err
 	}
-	m := t.find(id)
+	m := t.open[id]
+	if size == 0 && len(m.Data) > 0 {
+		return nil, nil // nothing came
+	}
 	m.add(offset, offset+size)
 	if m.parts || !m.whole() {
 		return nil, nil
@@ -114,12 +120,8 @@ func (m *Message) whole() bool {
 }
 
 func (t *Table) remove(m *Message) {
-	for i, o := range t.open {
-		if o == m {
-			t.open = append(t.open[:i], t.open[i+1:]...)
-		}
-	}
-	t.held -= uint64(len(m.Data))
+	delete(t.open, m.ID)
+	t.held -= cost(uint64(len(m.Data)))
 }
 
 // Drop forgets everything.
@@ -128,9 +130,15 @@ func (t *Table) Drop() { t.open, t.held = nil, 0 }
 // Open is the number of messages that have begun.
 func (t *Table) Open() int { return len(t.open) }
 
+// first is the index of the first span that ends at or behind from.
+func (m *Message) first(from uint64) int {
+	i, _ := slices.BinarySearchFunc(m.have, from, func(s span, at uint64) int { return cmp.Compare(s.to, at) })
+	return i
+}
+
 func (m *Message) overlaps(from, to uint64) bool {
-	for _, s := range m.have {
-		if from < s.to && s.from < to {
+	for i := m.first(from); i < len(m.have) && m.have[i].from < to; i++ {
+		if from < m.have[i].to {
 			return true
 		}
 	}
@@ -139,14 +147,11 @@ func (m *Message) overlaps(from, to uint64) bool {
 
 // add merges [from, to), which overlaps nothing, into the sorted list.
 func (m *Message) add(from, to uint64) {
-	i := 0
-	for i < len(m.have) && m.have[i].to < from {
-		i++
-	}
+	i := m.first(from)
 	j := i
 	for j < len(m.have) && m.have[j].from <= to {
 		from, to = min(from, m.have[j].from), max(to, m.have[j].to)
 		j++
 	}
-	m.have = append(m.have[:i], append([]span{{from, to}}, m.have[j:]...)...)
+	m.have = slices.Replace(m.have, i, j, span{from, to})
 }

@@ -89,18 +89,6 @@ func TestPartsWaitForTheirClose(t *testing.T) {
 	}
 }
 
-func TestOpenMessagesAreBounded(t *testing.T) {
-	tab := Table{Limit: 1 << 20}
-	for i := range uint64(MaxOpen) {
-		if err := tab.Part(i, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := tab.Part(MaxOpen, 1); !errors.Is(err, ErrLimit) {
-		t.Fatal(err)
-	}
-}
-
 func TestBadFragments(t *testing.T) {
 	tab := Table{Limit: 100}
 	if _, err := tab.Begin(1, 1, nil, 101); !errors.Is(err, ErrLimit) {
@@ -118,6 +106,42 @@ func TestBadFragments(t *testing.T) {
 	for _, c := range []struct{ id, offset, size uint64 }{{2, 0, 1}, {1, 60, 1}, {1, 59, 2}, {1, 1, ^uint64(0)}, {1, ^uint64(0), 1}, {1, ^uint64(0), 2}} {
 		if _, err := tab.Room(c.id, c.offset, c.size); !errors.Is(err, ErrFragment) {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestCostOfAttacks: what a peer has begun, or cut into pieces, costs no more than the limit says, in bytes and in time.
+func TestCostOfAttacks(t *testing.T) {
+	const limit = 1 << 20
+	tab := Table{Limit: limit}
+	for id := uint64(1); ; id++ {
+		if _, err := tab.Begin(id, 1, make([]byte, 1024), id%2); err != nil {
+			if !errors.Is(err, ErrLimit) {
+				t.Fatal(err)
+			}
+			break
+		}
+		if id > limit/least {
+			t.Fatalf("%d messages of a byte are open", id)
+		}
+	}
+
+	tab = Table{Limit: limit}
+	if _, err := tab.Begin(1, 1, nil, limit); err != nil {
+		t.Fatal(err)
+	}
+	for at := uint64(0); at < 1000; at++ { // empty ones leave no trace, wherever they say that they are
+		if m, err := tab.Filled(1, at, 0); m != nil || err != nil || len(tab.open[1].have) != 0 {
+			t.Fatal(m, err, tab.open[1].have)
+		}
+	}
+	n := 0
+	for at := uint64(limit - 1); ; at -= 2 { // each apart from all others, and in front of them
+		if _, err := tab.Filled(1, at, 1); err != nil {
+			break
+		}
+		if n++; n > maxSpans {
+			t.Fatalf("%d pieces", n)
 		}
 	}
 }
