@@ -49,6 +49,13 @@ func Open(o Options) (*Node, error) {
 			return nil, fmt.Errorf("braid: Options.%s %d: must not be negative", name, v)
 		}
 	}
+	for name, d := range map[string]time.Duration{"Handshake": o.Times.Handshake, "Keepalive": o.Times.Keepalive, "Peer": o.Times.Peer,
+		"Suspended": o.Times.Suspended, "Close": o.Times.Close, "Probe": o.Times.Probe, "Lost": o.Times.Lost,
+		"RedialMin": o.Times.RedialMin, "RedialMax": o.Times.RedialMax} {
+		if d < 0 {
+			return nil, fmt.Errorf("braid: Options.Times.%s %v: must not be negative", name, d)
+		}
+	}
 	n := &Node{opts: o, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {
 		n.log = slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError + 100}))
