@@ -75,7 +75,7 @@ var start = time.Now()
 
 func clock() time.Duration { return time.Since(start) }
 
-// Close closes the workers that are left.
+// Close closes the workers that are left. Not from inside a handler or a callback: see Worker.Close.
 //
 // Source: ucp_cleanup.
 func (n *Node) Close() error {

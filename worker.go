@@ -285,6 +285,7 @@ func (w *Worker) take(r *request.Request) (any, error) {
 }
 
 // Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing.
+// Not from inside a handler or a callback of the worker: it waits for these to end.
 //
 // Source: ucp_worker_destroy.
 func (w *Worker) Close() error {
