@@ -41,7 +41,19 @@ type Worker struct {
 
 	running atomic.Bool // somebody runs the calls
 	calls   []delivery.Call
+	relief  relief
 }
+
+// relief is for calls that take their time: whoever runs them makes no progress meanwhile, and others may wait for some.
+type relief struct {
+	role     sync.Mutex  // of who sleeps until something arrives
+	after    *time.Timer // calls standIn
+	standing bool        // somebody stands in; under the worker's lock
+	running  sync.WaitGroup
+}
+
+// relieveAfter is how long calls may take before somebody stands in for who runs them.
+const relieveAfter = 2 * time.Millisecond
 
 // NewWorker adds a worker to the node.
 //
@@ -72,6 +84,8 @@ func (n *Node) NewWorker() (*Worker, error) {
 	if w.owned {
 		close(w.done)
 	} else {
+		w.relief.after = time.AfterFunc(time.Hour, w.standIn)
+		w.relief.after.Stop()
 		go w.run()
 	}
 	n.workers = append(n.workers, w)
@@ -149,25 +163,67 @@ func (w *Worker) turn() int {
 // progress, but the calls which that brings are for this loop to run.
 func (w *Worker) runCalls() (n int) {
 	for w.running.CompareAndSwap(false, true) {
-		w.lock()
-		w.calls = w.eng.Calls().Take(w.calls[:0])
-		calls := w.calls
-		if len(calls) == 0 {
-			w.running.Store(false) // before the lock is free: what comes after this look must find nobody running
-			w.unlockOnly()
+		k := w.runBatch()
+		if k == 0 {
 			break
 		}
-		w.unlockOnly()
-		for i := range calls {
-			w.eng.Calls().Run(&calls[i])
-		}
-		w.lock()
-		w.eng.Calls().Finish(calls)
-		w.unlock()
-		w.running.Store(false)
-		n += len(calls)
+		n += k
 	}
 	return n
+}
+
+// finishEvery so many calls what they held is given back.
+const finishEvery = 16
+
+// runBatch runs the callbacks that are due now. One that panics, under somebody who recovers, takes nothing with it.
+func (w *Worker) runBatch() (n int) {
+	w.lock()
+	w.calls = w.eng.Calls().Take(w.calls[:0])
+	rest := w.calls
+	if n = len(rest); n == 0 {
+		w.running.Store(false) // before the lock is free: what comes after this look must find nobody running
+		w.unlockOnly()
+		return 0
+	}
+	w.unlockOnly()
+	ran := 0
+	if !w.owned {
+		w.relief.after.Reset(relieveAfter)
+	}
+	defer func() {
+		w.lock()
+		w.eng.Calls().Finish(rest[:ran])
+		w.eng.Calls().PutBack(rest[ran:])
+		w.unlock()
+		w.running.Store(false)
+		if w.owned {
+			return
+		}
+		w.relief.after.Stop()
+		if ran < len(rest) {
+			w.ring()
+		}
+	}()
+	for ran < len(rest) {
+		if ran == finishEvery {
+			w.lock()
+			w.eng.Calls().Finish(rest[:ran])
+			w.unlock()
+			rest, ran = rest[ran:], 0
+		}
+		ran++
+		w.eng.Calls().Run(&rest[ran-1])
+	}
+	return n
+}
+
+// ring wakes the sleeping goroutine.
+func (w *Worker) ring() {
+	w.mu.Lock()
+	if !w.closed {
+		w.sleeper.Wake()
+	}
+	w.mu.Unlock()
 }
 
 // unlockOnly is unlock for calls that post nothing.
@@ -185,23 +241,9 @@ func (w *Worker) run() {
 		for w.pollers.Load() > 0 && !w.closed {
 			w.idle.Wait()
 		}
-		if w.closed {
-			w.mu.Unlock()
-			return
-		}
-		due := w.eng.Deadline()
-		at, timeout := int64(-1), time.Duration(-1)
-		if due != 0 {
-			at, timeout = int64(due), max(0, due-clock())
-		}
-		awake := w.callsDue()
-		if !awake {
-			w.wakeAt.Store(at)
-		}
 		w.mu.Unlock()
-		if !awake {
-			w.sleeper.Wait(timeout)
-			w.wakeAt.Store(0)
+		if !w.sleep() {
+			return
 		}
 		for i := 0; i < 64 && w.pollers.Load() == 0; i++ {
 			if w.turn() == 0 {
@@ -209,6 +251,57 @@ func (w *Worker) run() {
 			}
 		}
 	}
+}
+
+// standIn sleeps and makes progress in place of somebody whose callbacks take their time, until they are done.
+func (w *Worker) standIn() {
+	w.mu.Lock()
+	if w.closed || w.relief.standing {
+		w.mu.Unlock()
+		return
+	}
+	w.relief.standing = true
+	w.relief.running.Add(1)
+	defer w.relief.running.Done()
+	for w.running.Load() && !w.closed {
+		w.mu.Unlock()
+		if w.sleep() {
+			w.turn()
+		}
+		w.mu.Lock()
+	}
+	w.relief.standing = false
+	w.mu.Unlock()
+}
+
+// sleep returns when something arrived or is due; false means that the worker is closed.
+func (w *Worker) sleep() bool {
+	w.relief.role.Lock()
+	defer w.relief.role.Unlock()
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	if w.eng.Full() { // what arrived isn't taken, and would wake us at once
+		w.mu.Unlock()
+		time.Sleep(time.Millisecond)
+		return true
+	}
+	if w.callsDue() {
+		w.mu.Unlock()
+		return true
+	}
+	due := w.eng.Deadline()
+	at, timeout := int64(-1), time.Duration(-1)
+	if due != 0 {
+		at, timeout = int64(due), max(0, due-clock())
+	}
+	w.wakeAt.Store(at)
+	w.mu.Unlock()
+	w.sleeper.Wait(timeout)
+	w.wakeAt.Store(0)
+	return true
 }
 
 // spins is how many idle turns somebody who waits makes before he sleeps.
@@ -219,25 +312,10 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
 	if w.owned {
 		return w.waitOwned(ctx, r)
 	}
-	w.pollers.Add(1)
 	w.mu.Lock()
 	wake := r.Wake()
 	w.mu.Unlock()
-	for idle := 0; idle < spins; {
-		if r.Ended() || ctx.Err() != nil {
-			break
-		}
-		if w.turn() > 0 {
-			idle = 0
-		} else {
-			idle++
-		}
-	}
-	if w.pollers.Add(-1) == 0 {
-		w.lock()
-		w.idle.Signal()
-		w.unlock() // the last turn may have made something due before the sleeping goroutine wakes
-	}
+	w.poll(ctx, r)
 	if !r.Ended() {
 		select {
 		case <-wake:
@@ -250,6 +328,25 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
 		return nil, public(w.eng.Abandon(r, ctx.Err()))
 	}
 	return w.take(r)
+}
+
+// poll makes progress until r's end, or nothing happens for a while.
+func (w *Worker) poll(ctx context.Context, r *request.Request) {
+	w.pollers.Add(1)
+	defer func() { // also if a callback panics
+		if w.pollers.Add(-1) == 0 {
+			w.lock()
+			w.idle.Signal()
+			w.unlock() // the last turn may have made something due before the sleeping goroutine wakes
+		}
+	}()
+	for idle := 0; idle < spins && !r.Ended() && ctx.Err() == nil; {
+		if w.turn() > 0 {
+			idle = 0
+		} else {
+			idle++
+		}
+	}
 }
 
 func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error) {
@@ -284,8 +381,8 @@ func (w *Worker) take(r *request.Request) (any, error) {
 	return res, err
 }
 
-// Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing.
-// Not from inside a handler or a callback of the worker: it waits for these to end.
+// Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing. It waits for
+// the handler or callback that runs, so a Shared worker must not be closed from inside one.
 //
 // Source: ucp_worker_destroy.
 func (w *Worker) Close() error {
@@ -301,6 +398,10 @@ func (w *Worker) Close() error {
 	w.sleeper.Wake()
 	w.runCalls()
 	<-w.done
+	if !w.owned {
+		w.relief.after.Stop()
+		w.relief.running.Wait()
+	}
 	w.sleeper.Close()
 	return err
 }

@@ -114,6 +114,14 @@ func (q *Queue) Finish(calls []Call) {
 	}
 }
 
+// PutBack queues calls again that were taken and not run, in front of all others.
+func (q *Queue) PutBack(calls []Call) {
+	if len(calls) > 0 {
+		q.calls = append(append([]Call(nil), calls...), q.calls...)
+		clear(calls)
+	}
+}
+
 // Message queues a message for its handler. buf owns header and payload, if they are not the message's own.
 func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
 	p := q.pooled()
