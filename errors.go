@@ -59,7 +59,7 @@ type OpError struct {
 }
 
 func (e *OpError) Error() string {
-	return (&outcome.Error{Op: "braid: " + e.Op, Peer: e.Peer, Lane: e.Lane, Fate: outcome.Fate(e.Fate), Err: e.Err}).Error()
+	return "braid: " + (&outcome.Error{Op: e.Op, Peer: e.Peer, Lane: e.Lane, Fate: outcome.Fate(e.Fate), Err: e.Err}).Error()
 }
 
 func (e *OpError) Unwrap() error { return e.Err }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/openbraid/braid/internal/memory"
-	"github.com/openbraid/braid/internal/wire"
 )
 
 // Node is one process's configuration, transports and memory. Its workers share the memory.
@@ -31,30 +29,14 @@ type Node struct {
 
 // Open makes a node.
 //
-// Errors: an option that can't be.
+// Errors: an option that can't be, by its name. Whether a rail is an address of this host shows when it is used.
 // Source: ucp_init.
 func Open(o Options) (*Node, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	if o.Transports == nil {
 		o.Transports = Default()
-	}
-	if !wire.ValidName(o.Name) {
-		return nil, fmt.Errorf("braid: Options.Name %q: at most 64 bytes of printable text", o.Name)
-	}
-	if o.ErrorMode > None {
-		return nil, fmt.Errorf("braid: Options.ErrorMode %d: Failover, Peer or None", o.ErrorMode)
-	}
-	for name, v := range map[string]int{"Lanes": o.Lanes, "Limits.Window": o.Limits.Window, "Limits.Pending": o.Limits.Pending,
-		"Limits.Message": o.Limits.Message, "Limits.Backlog": o.Limits.Backlog} {
-		if v < 0 {
-			return nil, fmt.Errorf("braid: Options.%s %d: must not be negative", name, v)
-		}
-	}
-	for name, d := range map[string]time.Duration{"Handshake": o.Times.Handshake, "Keepalive": o.Times.Keepalive, "Peer": o.Times.Peer,
-		"Suspended": o.Times.Suspended, "Close": o.Times.Close, "Probe": o.Times.Probe, "Lost": o.Times.Lost,
-		"RedialMin": o.Times.RedialMin, "RedialMax": o.Times.RedialMax} {
-		if d < 0 {
-			return nil, fmt.Errorf("braid: Options.Times.%s %v: must not be negative", name, d)
-		}
 	}
 	n := &Node{opts: o, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {

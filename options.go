@@ -1,10 +1,13 @@
 package braid
 
 import (
+	"fmt"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -60,9 +63,10 @@ func errorMode(m wire.Mode) ErrorMode {
 type Options struct {
 	Transports []transport.Transport // nil: Default()
 	// Rails are the local addresses on which lanes are built, and on which a listener listens besides its own address:
-	// "192.168.1.5", "10.0.0.5". Nil: whatever address the system picks, one lane for each address of the peer.
+	// "192.168.1.5", "10.0.0.5". Nil: whatever address the system picks, one lane for each address of the peer. A rail that can't
+	// reach the peer's address (another family; loopback and not) is left out; if none can, the system picks.
 	Rails []string
-	Lanes int    // lanes per endpoint; 0: one per rail or address of the peer
+	Lanes int    // lanes per endpoint, at most 16; 0: one per rail or address of the peer
 	Name  string // label that peers show in their logs, at most 64 bytes
 
 	Owned     bool // workers belong to one goroutine, which calls Progress; see Worker
@@ -94,6 +98,41 @@ type Times struct {
 	Lost      time.Duration // and until it is given up: 40 ms
 	RedialMin time.Duration // before a lost lane is dialed again, doubling: 20 ms
 	RedialMax time.Duration // up to this: 5 s
+}
+
+// check says which option can't be.
+func (o *Options) check() error {
+	if !wire.ValidName(o.Name) {
+		return fmt.Errorf("braid: Options.Name %q: at most 64 bytes of printable text", o.Name)
+	}
+	if o.ErrorMode > None {
+		return fmt.Errorf("braid: Options.ErrorMode %d: Failover, Peer or None", o.ErrorMode)
+	}
+	if o.Lanes > config.MostLanes {
+		return fmt.Errorf("braid: Options.Lanes %d: at most %d", o.Lanes, config.MostLanes)
+	}
+	for _, r := range o.Rails {
+		// Other transports than the default may have addresses of another kind.
+		if _, err := netip.ParseAddr(topo.HostOf(r)); err != nil && o.Transports == nil {
+			return fmt.Errorf("braid: Options.Rails %q: want the IP address of an interface of this host, as \"192.168.1.5\"", r)
+		}
+	}
+	l, t := o.Limits, o.Times
+	for _, v := range []struct {
+		name  string
+		value int64
+	}{
+		{"Lanes", int64(o.Lanes)},
+		{"Limits.Window", int64(l.Window)}, {"Limits.Pending", int64(l.Pending)}, {"Limits.Message", int64(l.Message)}, {"Limits.Backlog", int64(l.Backlog)},
+		{"Times.Handshake", int64(t.Handshake)}, {"Times.Keepalive", int64(t.Keepalive)}, {"Times.Peer", int64(t.Peer)},
+		{"Times.Suspended", int64(t.Suspended)}, {"Times.Close", int64(t.Close)}, {"Times.Probe", int64(t.Probe)}, {"Times.Lost", int64(t.Lost)},
+		{"Times.RedialMin", int64(t.RedialMin)}, {"Times.RedialMax", int64(t.RedialMax)},
+	} {
+		if v.value < 0 {
+			return fmt.Errorf("braid: Options.%s: must not be negative; 0 is the default", v.name)
+		}
+	}
+	return nil
 }
 
 func (o *Options) config() config.Config {

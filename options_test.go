@@ -17,6 +17,9 @@ func TestOpenRefuses(t *testing.T) {
 		{braid.Options{Name: "line\nbreak"}, "Options.Name"},
 		{braid.Options{ErrorMode: braid.None + 1}, "Options.ErrorMode"},
 		{braid.Options{Lanes: -1}, "Options.Lanes"},
+		{braid.Options{Lanes: 17}, "Options.Lanes 17: at most 16"},
+		{braid.Options{Rails: []string{"127.0.0.1", "eth0"}}, `Options.Rails "eth0"`},
+		{braid.Options{Rails: []string{""}}, `Options.Rails ""`},
 		{braid.Options{Limits: braid.Limits{Window: -1}}, "Options.Limits.Window"},
 		{braid.Options{Limits: braid.Limits{Pending: -1}}, "Options.Limits.Pending"},
 		{braid.Options{Limits: braid.Limits{Message: -1}}, "Options.Limits.Message"},
@@ -31,5 +34,27 @@ func TestOpenRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want an error about %s", err, c.want)
 		}
+	}
+	n, err := braid.Open(braid.Options{Lanes: 16, Rails: []string{"127.0.0.1", "::1", "fe80::1%eth0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Close()
+}
+
+// TestEventsOfNoLane: what concerns no lane names none.
+func TestEventsOfNoLane(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	events := make(chan braid.Event, 10)
+	p := connect(t, braid.Options{}, braid.Options{OnEvent: func(e braid.Event) { events <- e }})
+	if err := p.a.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-events; e.Kind != braid.LaneUp || e.Instance != "d1" || e.Lane == "" {
+		t.Errorf("%+v, want LaneUp of d1", e)
+	}
+	if e := <-events; e.Kind != braid.Failed || e.Instance != "" || e.Lane != "" {
+		t.Errorf("%+v, want Failed, of no lane", e)
 	}
 }

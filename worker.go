@@ -12,6 +12,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
+	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
 )
@@ -104,7 +105,11 @@ func (n *Node) Worker() *Worker {
 
 func (w *Worker) tell(event any) {
 	e := event.(*worker.Event)
-	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: endpoint(e.Endpoint), Lane: e.Lane, Instance: e.Instance.String(), Dialed: e.Dialed,
+	instance := ""
+	if e.Instance != (wire.Instance{}) {
+		instance = e.Instance.String()
+	}
+	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: endpoint(e.Endpoint), Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
 		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 

@@ -39,6 +39,9 @@ type Times struct {
 	DialWait     time.Duration // for the lanes after the first
 }
 
+// MostLanes is how many lanes an endpoint has at most, unless MaxLanes says otherwise.
+const MostLanes = 16
+
 func or[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -55,7 +58,7 @@ func (c *Config) Defaults() {
 	or(&c.Stripe, 256<<10)
 	or(&c.Backlog, 64<<20)
 	or(&c.Replies, 64)
-	or(&c.MaxLanes, 16)
+	or(&c.MaxLanes, MostLanes)
 	or(&c.HalfOpen, 64)
 	or(&c.HalfOpenPer, 8)
 	or(&c.Handshake, 5*time.Second)

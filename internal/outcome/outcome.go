@@ -16,7 +16,7 @@ var (
 	ErrHandler       = errors.New("the peer has no handler for this active message")
 	ErrCanceled      = errors.New("canceled")
 	ErrLimit         = errors.New("a limit is reached")
-	ErrClosed        = errors.New("closed")
+	ErrClosed        = errors.New("closed by this side")
 	ErrBackPressure  = fmt.Errorf("%w", ErrLimit)
 	ErrProtocol      = errors.New("protocol error: the peer sent what can't be")
 	ErrDial          = errors.New("no lane to the peer could be set up")
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 		s += " lane " + e.Lane
 	}
 	s += ": " + e.Err.Error()
-	if e.Fate == Unknown {
+	if e.Fate == Unknown && e.Op != "flush" && e.Op != "close" { // those say what may be lost
 		s += " (it may have been executed)"
 	}
 	return s
