@@ -40,6 +40,7 @@ type link struct {
 	saidClose bool
 	lingers   bool // until the peer, who closed, hangs up
 	goodbye   bool // got its answer, is to hang up
+	warned    bool // its handshake is late
 }
 
 // refusals count Refused frames on one lane instance.

@@ -154,7 +154,7 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 		w.dropped++
 		return nil, transport.Options{}
 	}
-	l.limit = timer.New(func() { w.stranger(l, errHandshake) })
+	l.limit = timer.New(func() { l.late(func() { w.stranger(l, errHandshake) }) })
 	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
 	w.inbound = append(w.inbound, l)
 	return l, transport.Options{Window: w.cfg.Window}

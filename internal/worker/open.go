@@ -77,7 +77,7 @@ func (ep *Endpoint) attempt(p *path) {
 	hello := ep.hello(id)
 	l.wu = wireup.Open(&hello)
 	ep.opening = append(ep.opening, l)
-	l.limit = timer.New(func() { ep.lose(l, errHandshake) })
+	l.limit = timer.New(func() { l.late(func() { ep.lose(l, errHandshake) }) })
 	limit := w.cfg.Handshake
 	if ep.state != StateDialing {
 		limit = min(limit, max(10*w.cfg.RedialMin, 4*p.wait)) // a black hole must not keep a path that has healed
@@ -87,6 +87,20 @@ func (ep *Endpoint) attempt(p *path) {
 	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.Head[:0]))
 	l.post(wire.IDHello, hello.AppendTo(w.Head[:0]))
 }
+
+// late calls fn for a handshake that takes too long: once more turns have looked for what may have arrived. A worker that
+// stood still must not blame the peer.
+func (l *link) late(fn func()) {
+	if l.warned {
+		fn()
+		return
+	}
+	l.warned = true
+	l.w.turns.Set(l.limit, l.w.now+grace)
+}
+
+// grace is for what arrived while this side stood still.
+const grace = 5 * time.Millisecond
 
 var errHandshake = errors.New("the peer did not answer in time")
 
