@@ -20,7 +20,7 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 	}
 	add("am_lat/8", "us", load{test: "am_lat", size: 8, iters: 20_000, pick: p50}, atMost(1))
 	add("put_lat/8", "us", load{test: "put_lat", size: 8, iters: 20_000, pick: p50}, atMost(1))
-	small := load{test: "am_bw", size: 8, iters: 1_000_000, pick: rate}
+	small := load{test: "am_bw", size: 8, iters: 300_000, pick: rate}
 	add("am_rate/8", "msg/s", small, atLeast(5))
 	small.more = []string{"-O", "256"}
 	add("am_rate/8/window256", "msg/s", small, goal{none: true})
@@ -30,7 +30,7 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 			size int
 			must float64
 		}{{"64KiB", 64 * kib, 1.5}, {"1MiB", mib, 1.15}, {"16MiB", 16 * mib, 1.15}} {
-			n := max(32, min(10_000, 512*mib/s.size))
+			n := max(32, min(10_000, 256*mib/s.size))
 			add(test+"/"+s.name, "MB/s", load{test: test, size: s.size, iters: n, pick: bandwidth}, atLeast(s.must))
 		}
 	}

@@ -28,6 +28,17 @@ func Median(sample []float64) Interval {
 	return Interval{Median: middle(s), Low: s[k], High: s[len(s)-1-k]}
 }
 
+// medianOfGroups is the median of the medians of groups, and its interval: what differs from group to group is in
+// it, as it isn't if all values are taken for independent. values is how many there are in all.
+func medianOfGroups(groups [][]float64) (iv Interval, values int) {
+	var medians []float64
+	for _, g := range groups {
+		medians = append(medians, Median(g).Median)
+		values += len(g)
+	}
+	return Median(medians), values
+}
+
 // middle is the median of what is sorted.
 func middle(s []float64) float64 {
 	n := len(s)

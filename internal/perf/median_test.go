@@ -72,3 +72,39 @@ func TestIntervalTellsApart(t *testing.T) {
 		t.Errorf("even count: %+v", iv)
 	}
 }
+
+// Pairs of one couple share what their endpoints' memory does to them. An interval over all pairs would hold the truth
+// far too rarely.
+func TestIntervalCoversWithGroups(t *testing.T) {
+	const rounds, truth = 1000, 1.02
+	r := rand.New(rand.NewPCG(5, 6))
+	inside, naive := 0, 0
+	for range rounds {
+		var groups [][]float64
+		var all []float64
+		for range couples {
+			shift := 0.03 * r.NormFloat64()
+			g := make([]float64, 20)
+			for i := range g {
+				g[i] = truth + shift + 0.02*r.NormFloat64()
+			}
+			groups, all = append(groups, g), append(all, g...)
+		}
+		iv, n := medianOfGroups(groups)
+		if n != len(all) {
+			t.Fatal(n)
+		}
+		if iv.Low <= truth && truth <= iv.High {
+			inside++
+		}
+		if iv := Median(all); iv.Low <= truth && truth <= iv.High {
+			naive++
+		}
+	}
+	if share := float64(inside) / rounds; share < 0.94 || share > 0.985 {
+		t.Errorf("the interval holds the truth in %.1f %% of the cases", 100*share)
+	}
+	if share := float64(naive) / rounds; share > 0.8 {
+		t.Errorf("groups make no difference (%.1f %%): this test has lost its point", 100*share)
+	}
+}

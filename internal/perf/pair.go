@@ -33,6 +33,7 @@ type Pair struct {
 	// The same as a difference per operation: what is small is judged in nanoseconds.
 	DeltaNS  Interval `json:"delta_ns"`
 	Pairs    int      `json:"pairs"`
+	Couples  int      `json:"couples"` // of endpoints, which the pairs are spread over
 	BlockOps int      `json:"block_ops"`
 	Seed     uint64   `json:"seed"`
 	Null     bool     `json:"null"`
@@ -71,122 +72,160 @@ func RunPairs(ctx context.Context, addr string, p PairParams) (Result, error) {
 }
 
 func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err error) {
-	modes := [2]braid.ErrorMode{braid.Failover, braid.None}
+	d := duel{ctx: ctx, addr: addr, p: p, id: newID(), modes: [2]braid.ErrorMode{braid.Failover, braid.None}}
 	if p.Null {
-		modes[0] = braid.None
+		d.modes[0] = braid.None
 	}
-	id := newID()
-	var ends [2]*client
-	for i, mode := range modes {
-		q := p.Params
-		q.ErrorMode = mode
-		c, err := dial(ctx, addr, q, id)
-		if err != nil {
+	for i := range d.meters {
+		d.meters[i] = newMeter(&p.Params, nil)
+		d.meters[i].begin()
+	}
+	defer func() { d.leave(d.ends, &err) }()
+	order := rand.New(rand.NewPCG(p.Seed, p.Seed^perWord))
+	for range couples {
+		if err := d.renew(order.IntN(2)); err != nil {
 			return r, err
 		}
-		defer c.close(&err)
-		if err := c.begin(0); err != nil {
+		if err := d.fight(order, (p.Pairs+couples-1)/couples); err != nil {
 			return r, err
 		}
-		if got := c.ep.Mode(); got != mode {
-			return r, fmt.Errorf("asked for error mode %v, got %v: the server can't", mode, got)
-		}
-		ends[i] = c
 	}
-	if a, b := len(ends[0].ep.Lanes()), len(ends[1].ep.Lanes()); a != b {
-		return r, fmt.Errorf("the two endpoints have %d and %d lanes: nothing to compare", a, b)
-	}
-	d := duel{p: p, ends: ends}
-	if err := d.fight(); err != nil {
-		return r, err
-	}
-	r.Lanes, r.ErrorMode = len(ends[0].ep.Lanes()), modes[0].String()+"/"+modes[1].String()
+	r.Lanes, r.ErrorMode = len(d.ends[0].ep.Lanes()), d.modes[0].String()+"/"+d.modes[1].String()
 	r.take(&p.Params, d.meters[0], Tally{})
 	r.Pair = d.result()
-	for _, c := range ends {
-		if _, err := c.end(); err != nil {
-			return r, err
-		}
-	}
 	return r, nil
 }
 
+// couples is how many times the two endpoints are made anew, in either order: where their memory lies makes a difference
+// of some percent that stays for their life, and must not pass for one of the modes.
+const couples = 20
+
 // duel is two endpoints that take turns.
 type duel struct {
+	ctx    context.Context
+	addr   string
 	p      PairParams
+	id     string
+	modes  [2]braid.ErrorMode
 	ends   [2]*client
 	meters [2]*meter
-	ops    int // of a block
-	ratios []float64
-	deltas []float64 // per operation, ns
+	ops    int         // of a block
+	ratios [][]float64 // of each couple
+	deltas [][]float64 // per operation, ns
 }
 
-func (d *duel) fight() error {
-	for i, c := range d.ends {
-		d.meters[i] = newMeter(&c.p, nil)
-		d.meters[i].begin()
+// renew replaces the two endpoints. The old ones go when the new ones stand, so that the server sees one client.
+func (d *duel) renew(first int) (err error) {
+	var next [2]*client
+	for _, i := range [2]int{first, 1 - first} {
+		if next[i], err = d.dial(i); err != nil {
+			d.leave(next, &err)
+			return err
+		}
 	}
-	if err := d.calibrate(); err != nil {
+	old := d.ends
+	d.ends = next
+	d.leave(old, &err)
+	if err != nil {
 		return err
 	}
-	for i := range d.meters {
-		d.meters[i] = newMeter(&d.p.Params, nil)
-		d.meters[i].begin()
+	if a, b := len(next[0].ep.Lanes()), len(next[1].ep.Lanes()); a != b {
+		return fmt.Errorf("the two endpoints have %d and %d lanes: nothing to compare", a, b)
 	}
-	order := rand.New(rand.NewPCG(d.p.Seed, d.p.Seed^perWord))
-	for range d.p.Pairs {
+	return d.calibrate()
+}
+
+func (d *duel) dial(i int) (*client, error) {
+	q := d.p.Params
+	q.ErrorMode = d.modes[i]
+	c, err := dial(d.ctx, d.addr, q, d.id)
+	if err != nil {
+		return nil, err
+	}
+	if err = c.begin(0); err == nil && c.ep.Mode() != q.ErrorMode {
+		err = fmt.Errorf("asked for error mode %v, got %v: the server can't", q.ErrorMode, c.ep.Mode())
+	}
+	if err != nil {
+		c.close(&err)
+		return nil, err
+	}
+	return c, nil
+}
+
+// leave ends endpoints, in agreement if nothing has failed.
+func (d *duel) leave(ends [2]*client, err *error) {
+	for _, c := range ends {
+		if c == nil {
+			continue
+		}
+		if *err == nil {
+			_, *err = c.end()
+		}
+		c.close(err)
+	}
+}
+
+// fight is the blocks of one couple.
+func (d *duel) fight(order *rand.Rand, pairs int) error {
+	var ratios, deltas []float64
+	for range pairs {
 		var took [2]time.Duration
 		first := order.IntN(2)
 		for _, i := range [2]int{first, 1 - first} {
 			var err error
-			if took[i], err = d.block(i); err != nil {
+			if took[i], err = d.block(i, d.meters[i]); err != nil {
 				return err
 			}
 		}
 		a, b := float64(took[0]), float64(took[1])
-		d.ratios = append(d.ratios, a/b)
-		d.deltas = append(d.deltas, (a-b)/float64(d.ops)/d.meters[0].factor)
+		ratios = append(ratios, a/b)
+		deltas = append(deltas, (a-b)/float64(d.ops)/d.meters[0].factor)
 	}
+	d.ratios, d.deltas = append(d.ratios, ratios), append(d.deltas, deltas)
 	return nil
 }
 
 // block runs one block on one of the two. What the endpoint has to do after its pause is not part of it.
-func (d *duel) block(i int) (time.Duration, error) {
+func (d *duel) block(i int, m *meter) (time.Duration, error) {
 	c := d.ends[i]
 	for c.w.Progress() > 0 {
 	}
-	d.meters[i].skip()
+	m.skip()
 	begun := time.Now()
-	err := c.operate(d.ops, d.meters[i])
+	err := c.operate(d.ops, m)
 	return time.Since(begun), err
 }
 
-// calibrate finds how many operations fill a block, and warms up on the way.
+// steady is how many blocks of full length come before those that count.
+const steady = 3
+
+// calibrate warms a couple up. The first one also finds how many operations fill a block.
 func (d *duel) calibrate() error {
-	d.ops = d.p.Outstanding
-	for steady := 0; steady < 8; {
+	idle := newMeter(&d.p.Params, nil)
+	idle.begin()
+	known := d.ops > 0
+	d.ops = max(d.ops, d.p.Outstanding)
+	for n := 0; n < steady; n++ {
 		var took [2]time.Duration
 		for i := range took {
 			var err error
-			if took[i], err = d.block(i); err != nil {
+			if took[i], err = d.block(i, idle); err != nil {
 				return err
 			}
 		}
-		switch fastest := min(took[0], took[1]); {
-		case fastest < d.p.Block/2:
+		if !known && min(took[0], took[1]) < d.p.Block/2 {
 			d.ops *= 2
-			steady = 0
-		default:
-			steady++
+			n = -1
 		}
 	}
 	return nil
 }
 
 func (d *duel) result() *Pair {
-	ratio, delta := Median(d.ratios), Median(d.deltas)
+	ratio, pairs := medianOfGroups(d.ratios)
+	delta, _ := medianOfGroups(d.deltas)
 	return &Pair{
 		Ratio: ratio.Median, Low: ratio.Low, High: ratio.High, DeltaNS: delta,
-		Pairs: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
+		Pairs: pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
 	}
 }

@@ -16,13 +16,12 @@ import (
 // quiesce, purge, close, all of it to any endpoint, at any time. Checked are the books.
 type chaos struct {
 	testing.TB
-	iface  transport.Iface
-	rng    *rand.Rand
-	addr   string
-	eps    []*party
-	depth  int
-	closed bool
-	quiet  bool // callbacks do nothing any more
+	iface transport.Iface
+	rng   *rand.Rand
+	addr  string
+	eps   []*party
+	depth int
+	quiet bool // callbacks do nothing any more
 }
 
 // party is one endpoint with its books.
@@ -41,7 +40,6 @@ type party struct {
 	frames  []fate
 	place   []byte
 	buffers []keepsake
-	failed  error // from within
 }
 
 // fate is how a posted frame ended.

@@ -97,9 +97,7 @@ func (ep *endpoint) leave(why error) {
 		p.note(evClose)
 		p.in.drop(ep.f.pool)
 	case connecting, up:
-		if p.gone == nil {
-			p.gone = why
-		}
+		p.gone = why
 		p.list()
 		ep.f.Flush() // nobody may come to call it
 	case broken, quiesced, closed:

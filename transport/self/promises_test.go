@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/self"
 )
 
 // story is a sink and completer that writes down what happens, and does what a test wants inside.
@@ -319,111 +318,6 @@ func TestPlaceOfAnotherSize(t *testing.T) {
 	tl.Progress()
 }
 
-// TestInsidePlace: whatever Place does, what it is about is either taken whole, once, or not at all.
-func TestInsidePlace(t *testing.T) {
-	for name, do := range map[string]func(tl *tale){
-		"close x":   func(tl *tale) { tl.x.ep.Close() },
-		"close y":   func(tl *tale) { tl.y.ep.Close() },
-		"quiesce x": func(tl *tale) { tl.x.ep.Quiesce() },
-		"quiesce y": func(tl *tale) { tl.y.ep.Quiesce() },
-		"cancel x":  func(tl *tale) { tl.x.ep.Cancel(transport.ErrReset) },
-		"close all": func(tl *tale) { tl.Close() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			tl := newTale(t)
-			tl.y.onPlace = func(size int) []byte {
-				do(tl)
-				return make([]byte, size)
-			}
-			tl.x.zero(1, make([]byte, 5000))
-			tl.Progress()
-			tl.Progress()
-			if slices.Contains(tl.log, "y data 1") || tl.y.ep.Position() != 0 {
-				t.Errorf("the frame was taken: %v", tl.log)
-			}
-			if slices.Contains(tl.log, "x executed 1") {
-				t.Errorf("the frame was reported executed: %v", tl.log)
-			}
-			tl.x.ep.Close()
-			if n := strings.Count(strings.Join(tl.log, ","), "x ended 1"); n != 1 {
-				t.Errorf("the frame ended %d times: %v", n, tl.log)
-			}
-		})
-	}
-}
-
-// TestBooksMoveInsidePlace: posts from inside move the books, Detach takes the payload out of them.
-func TestBooksMoveInsidePlace(t *testing.T) {
-	for _, placed := range []bool{true, false} {
-		tl := newTale(t)
-		payload := bytes.Repeat([]byte{3}, 5000)
-		tl.y.onPlace = func(size int) []byte {
-			for range 500 {
-				tl.x.data(2)
-			}
-			tl.x.ep.Detach(func(transport.Completer) bool { return true })
-			clear(payload)
-			if placed {
-				return make([]byte, size)
-			}
-			return nil
-		}
-		tl.y.onFrame = func(in *transport.Incoming) {
-			want, size := byte(3), 5000
-			if in.ID == 2 {
-				want, size = 2, 1
-			}
-			if len(in.Payload) != size || bytes.Count(in.Payload, []byte{want}) != size {
-				t.Fatalf("frame %d: %d bytes, or wrong ones", in.ID, len(in.Payload))
-			}
-		}
-		tl.x.zero(1, payload)
-		for range 10 {
-			tl.Progress()
-		}
-		if c := tl.x.ep.Counts(); c.Acked != 501 || slices.Contains(tl.log, "x sent 1") {
-			t.Errorf("%+v; Sent is not owed after Detach: %v", c, tl.log[:5])
-		}
-	}
-}
-
-// TestLostLeavesBytes: what was not taken is handed out with its bytes; what was taken is not in the way.
-func TestLostLeavesBytes(t *testing.T) {
-	tl := newTale(t)
-	tl.y.onFrame = func(in *transport.Incoming) {
-		if in.ID == 2 {
-			tl.y.ep.Quiesce()
-			if p := tl.y.ep.Position(); p != 2 {
-				t.Errorf("position %d while frame 2 is taken, want 2", p)
-			}
-		}
-	}
-	for id := range uint8(4) {
-		tl.x.data(id + 1)
-	}
-	tl.Progress()
-	tl.expect(t, "y data 1", "y data 2", "x executed 1", "x executed 2", "x error")
-	if !errors.Is(tl.x.err, transport.ErrPeerClosed) {
-		t.Errorf("OnError(%v), want ErrPeerClosed", tl.x.err)
-	}
-	var handed []byte
-	r, err := tl.x.ep.PurgeOutstanding(2, func(f *transport.Frame) error { handed = append(handed, f.Payload...); return nil })
-	if err != nil || r.Handed != 2 || !bytes.Equal(handed, []byte{3, 4}) {
-		t.Errorf("purge = %+v, %v: %v", r, err, handed)
-	}
-}
-
-func TestGoodByeIsRead(t *testing.T) {
-	tl := newTale(t)
-	tl.y.control(1)
-	tl.y.ep.Close()
-	tl.Progress()
-	tl.expect(t, "x control 1", "x error")
-	if st := tl.x.control(1); st != transport.Failed {
-		t.Errorf("Post after OnError: %v", st)
-	}
-}
-
 func TestControlRoom(t *testing.T) {
 	tl := newTale(t)
 	post := func(size int) transport.Status {
@@ -449,67 +343,42 @@ func TestControlRoom(t *testing.T) {
 	tl.expect(t)
 }
 
-func TestErrors(t *testing.T) {
-	f, other := open(t), open(t)
-	sink := &end{}
-	l, err := f.Listen("self:7", sink)
-	if err != nil || l.Addr() != "self:7" {
-		t.Fatalf("Listen = %v, %v", l, err)
+// TestRoomNotEarly: Room comes when there is room, not with the next turn.
+func TestRoomNotEarly(t *testing.T) {
+	tl := newTale(t)
+	tl.y.data(1) // x has its turn first
+	for tl.x.zero(2, make([]byte, 300<<10)) != transport.NoResource {
 	}
-	is := func(what string, err, want error, text string) {
-		t.Helper()
-		if !errors.Is(err, want) || !strings.Contains(fmt.Sprint(err), text) {
-			t.Errorf("%s: %v, want %v with %q", what, err, want, text)
-		}
-	}
-	for _, addr := range []string{"", "self", "self:", "self:x", "self:-1", "self:65536", "127.0.0.1:7", ":7", "self:7:8"} {
-		_, err := f.Listen(addr, sink)
-		is("Listen "+addr, err, self.ErrAddress, "listen at self:PORT")
-		_, err = f.Dial("", addr, transport.Options{}, sink)
-		is("Dial "+addr, err, self.ErrAddress, "dial self:PORT")
-	}
-	_, err = f.Dial("127.0.0.1", "self:7", transport.Options{}, sink)
-	is("Dial from elsewhere", err, self.ErrAddress, `from "127.0.0.1"`)
-	_, err = f.Listen("self:7", sink)
-	is("Listen twice", err, self.ErrInUse, `"self:7"`)
+	tl.Progress()
+	tl.expect(t, "x data 1", "y executed 1", "y place 2", "y data 2", "y place 2", "y data 2", "y place 2", "y data 2",
+		"x sent 2", "x executed 2", "x sent 2", "x executed 2", "x sent 2", "x executed 2", "x room")
 
-	dial := func(f transport.Iface, addr string) *end {
-		s := &end{}
-		if s.ep, err = f.Dial("self", addr, transport.Options{}, s); err != nil {
-			t.Fatal(err)
-		}
-		f.Progress()
-		return s
+	tl.y.data(1)
+	n := 0
+	for ; tl.x.control(2) == transport.Done; n++ {
 	}
-	is("another worker", dial(other, "self:7").err, self.ErrNobody, "same worker only")
-	is("nobody", dial(f, "self:8").err, self.ErrNobody, `dial "self:8" from "self:`)
-	if s := dial(f, "self:7"); !s.up || s.err != nil {
-		t.Errorf("a good dial: %v, %v", s.up, s.err)
+	tl.Progress()
+	if len(tl.log) != n+3 || tl.log[0] != "x data 1" || tl.log[1] != "y control 2" || tl.log[n+2] != "x room" {
+		t.Errorf("%d control frames, then it went %q … %q", n, tl.log[:2], tl.log[n:])
 	}
-	f.Close()
-	_, err = f.Listen("self:9", sink)
-	is("Listen after Close", err, transport.ErrClosed, "listen")
-	_, err = f.Dial("", "self:7", transport.Options{}, sink)
-	is("Dial after Close", err, transport.ErrClosed, "dial")
 }
 
-func TestPorts(t *testing.T) {
-	f := open(t)
-	seen := map[string]bool{}
-	var first transport.Listener
-	for i := range 40000 { // more than there are: they come again once they are free
-		l, err := f.Listen("self:0", &end{})
-		if err != nil || seen[l.Addr()] && i < 1000 {
-			t.Fatalf("listener %d: %v, %v", i, l, err)
+// TestManySmall: frames without a byte are bounded too.
+func TestManySmall(t *testing.T) {
+	tl := newTale(t)
+	f := &transport.Frame{ID: 1, Done: tl.x}
+	n := 0
+	for ; tl.x.ep.Post(f) == transport.Done; n++ {
+		if n > 1<<20 {
+			t.Fatal("no end")
 		}
-		seen[l.Addr()] = true
-		if i == 0 {
-			first = l
-			continue
+	}
+	for c := tl.x.ep.Counts(); c.Acked < uint64(n); c = tl.x.ep.Counts() {
+		if tl.Progress() == 0 {
+			t.Fatalf("stands still at %+v", c)
 		}
-		if l.Addr() == first.Addr() {
-			t.Fatalf("%s is in use", l.Addr())
-		}
-		l.Close()
+	}
+	if !slices.Contains(tl.log, "x room") {
+		t.Error("no Room")
 	}
 }

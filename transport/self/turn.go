@@ -35,9 +35,7 @@ func (ep *endpoint) turn() (n int) {
 	if ep.need >= 0 || ep.starving.control {
 		n += ep.room()
 	}
-	if ep.in.len() > 0 { // posted meanwhile
-		ep.list()
-	} else if ep.gone != nil && ep.state == up {
+	if ep.gone != nil && ep.state == up && ep.in.len() == 0 { // else it was listed again, and reads what it was told first
 		ep.broke(opConnection, ep.gone)
 		n++
 	}
@@ -66,7 +64,6 @@ func (ep *endpoint) knock() int {
 	case far.state == closed:
 		ep.broke(opDial, ep.gone)
 	default:
-		far.list()
 		ep.note(evStands)
 		ep.sink.Connected()
 	}
@@ -80,7 +77,7 @@ func (ep *endpoint) takeControl(n int) (taken int) {
 		if m.size > ep.lim.frame {
 			ep.f.pool.give(m.buf)
 			ep.stranger(m.size)
-			return taken + 1
+			continue
 		}
 		b := m.buf.Bytes
 		in := &ep.f.incoming
