@@ -84,7 +84,7 @@ type Limits struct {
 	Window  int // bytes on their way and not acknowledged, per lane: 4 MiB
 	Pending int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
 	Message int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
-	Backlog int // bytes of messages that arrived and are not handled, each with 256 of overhead, per worker: 64 MiB. Beyond it the worker takes nothing
+	Backlog int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 }
 
 // Times are how long things may take. Zero values are the defaults named.

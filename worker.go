@@ -157,7 +157,7 @@ func (w *Worker) Progress() int {
 func (w *Worker) turn() int {
 	w.lock()
 	n := 0
-	if !w.closed && !w.eng.Full() {
+	if !w.closed {
 		n = w.eng.Turn()
 	}
 	w.unlockOnly()
@@ -287,11 +287,6 @@ func (w *Worker) sleep() bool {
 	if w.closed {
 		w.mu.Unlock()
 		return false
-	}
-	if w.eng.Full() { // what arrived isn't taken, and would wake us at once
-		w.mu.Unlock()
-		time.Sleep(time.Millisecond)
-		return true
 	}
 	if w.callsDue() {
 		w.mu.Unlock()

@@ -17,7 +17,7 @@ type Bounds struct {
 	MaxFrame    int    // bytes; the transport may allow less
 	MaxMessage  uint64 // bytes of an active message, and of all that an endpoint holds unfinished
 	Stripe      int    // bytes from which a message goes over several lanes at once
-	Backlog     uint64 // bytes of messages accepted and not handled, per worker
+	Backlog     uint64 // cost of messages accepted and not handled, per endpoint
 	Replies     int    // answers to gets that an endpoint has room for
 	MaxLanes    int    // lanes per endpoint, accepted and dialed
 	HalfOpen    int    // connections that have not said who they are

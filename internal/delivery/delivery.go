@@ -1,6 +1,9 @@
 package delivery
 
-import "github.com/openbraid/braid/transport"
+import (
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
 
 // Call is user code to run at the end of a turn. One of Handler, Done, Event is set.
 type Call struct {
@@ -18,8 +21,6 @@ type Call struct {
 }
 
 const (
-	// overhead is what a message costs besides its bytes.
-	overhead = 256
 	// holdMost is how many bytes of receive buffers waiting messages may keep from being used again. Small ones beyond it
 	// are copied: else a message of a byte, alone in its buffer, would cost as much as the buffer.
 	holdMost = 2 << 20
@@ -62,7 +63,8 @@ func (m *Message) Release() {
 
 // Queue is the calls of one worker, in the order in which they became due, and the pool of their messages.
 type Queue struct {
-	OnEvent  func(event any) // may be nil; set before the first event
+	OnEvent  func(event any)             // may be nil; set before the first event
+	Handled  func(from any, cost uint64) // a message's handler is done; may be nil
 	calls    []Call
 	messages []*Message
 	bytes    uint64
@@ -106,6 +108,9 @@ func (q *Queue) Finish(calls []Call) {
 		}
 		q.bytes -= c.size
 		q.held -= c.held
+		if c.Message != nil && q.Handled != nil {
+			q.Handled(c.Message.From, c.size)
+		}
 		if m := c.Message; m != nil && !m.retained {
 			*m = Message{User: m.User}
 			q.messages = append(q.messages, m)
@@ -125,7 +130,7 @@ func (q *Queue) PutBack(calls []Call) {
 // Message queues a message for its handler. buf owns header and payload, if they are not the message's own.
 func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
 	p := q.pooled()
-	c := Call{Handler: h, Message: p, buf: buf, size: uint64(len(m.Header)+len(m.Payload)) + overhead}
+	c := Call{Handler: h, Message: p, buf: buf, size: wire.MessageCost(len(m.Header), len(m.Payload))}
 	if buf != nil && q.held >= holdMost && c.size < uint64(len(buf.Bytes))/2 {
 		m.Header, m.Payload = own(m.Header, m.Payload)
 		c.buf = nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -32,7 +33,7 @@ func TestSmallMessagesCost(t *testing.T) {
 			clear(b.Bytes) // another one's by now
 		}
 	}
-	if q.Bytes() < messages*overhead {
+	if q.Bytes() < messages*wire.MessageCost(0, 0) {
 		t.Errorf("%d messages count %d bytes", messages, q.Bytes())
 	}
 	for calls := q.Take(nil); len(calls) > 0; calls = q.Take(calls[:0]) {

@@ -34,6 +34,8 @@
 //  3. Purge is asked for at most once per instance, with the first position that the peer stated.
 //     A second, different one fails the endpoint.
 //  4. Each record in asking or telling has either a carrier, which is an instance that is up here, or is marked.
+//     It is marked only while no lane is up or a window of others has carriers; LOSTs that nobody asked for never
+//     exceed the window, and answers never wait.
 //  5. A record ends only by the peer's word (BUSY, GONE, LOST with have=1), or with the endpoint.
 //  6. After Fail or Ended there is no record, and nothing but SendClosed ever comes out.
 //  7. The same events give the same actions. No byte from the peer makes Step panic.

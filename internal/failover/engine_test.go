@@ -212,16 +212,29 @@ func (r *runner) data(s int, i uint8, f frame) {
 	}
 }
 
-// checkCarriers is invariant 4, and R6: nothing stays marked while a lane is up.
+// checkCarriers is invariant 4, and R6: nothing stays marked while a lane is up and there is room under way.
 func (r *runner) checkCarriers(s int) {
-	up := len(r.m[s].Up())
+	up, carried, asking := len(r.m[s].Up()), 0, 0
+	for i := range r.m[s].recs {
+		if rec := &r.m[s].recs[i]; rec.state.lost() && rec.carrier != none {
+			if carried++; rec.state == Asking {
+				asking++
+			}
+		}
+	}
+	if asking > r.m[s].most {
+		r.violated("%s: %d LOSTs that nobody asked for are under way", wire.Side(s), asking)
+	}
+	if carried >= r.m[s].most {
+		up = 0 // the marked may wait
+	}
 	for i := range r.m[s].recs {
 		rec := &r.m[s].recs[i]
 		if !rec.state.lost() {
 			continue
 		}
 		if rec.carrier == none && up > 0 {
-			r.violated("%s: %s stays marked with %d lanes up", wire.Side(s), rec.id, up)
+			r.violated("%s: %s stays marked with %d lanes up and room", wire.Side(s), rec.id, up)
 		}
 		if rec.carrier != none && r.m[s].State(rec.carrier) != Up {
 			r.violated("%s: carrier %s of %s isn't up", wire.Side(s), rec.carrier, rec.id)

@@ -37,14 +37,14 @@ const (
 	// The rest is for the table only: what one record's step means to the others.
 	lostConfirmed // LostArrived with Have
 	carrierLost   // the lane that carried a record's last frame is lost
-	laneCameUp    // a lane came up, and this record is marked
+	turnCame      // this record is marked, a lane is up, and there is room under way
 	whats
 )
 
 var whatNames = [whats]string{
 	"Opened", "HelloArrived", "StrangerArrived", "MisaddressedArrived", "HelloAcked", "BusyArrived",
 	"ClosedArrived", "Broke", "LostArrived", "GoneArrived", "Dropped", "Ended",
-	"LostArrived have", "carrier lost", "lane came up",
+	"LostArrived have", "carrier lost", "turn came",
 }
 
 func (w What) String() string {

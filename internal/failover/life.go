@@ -48,13 +48,13 @@ func buildTable() *life {
 		misuse    = cell{"-", func(m *Machine, _ *record, e *Event) { m.misused(e) }}
 
 		open    = cell{"opening", (*Machine).open}
-		hello   = cell{"up, ACK, marked LOSTs; seen: BUSY", (*Machine).hello}
+		hello   = cell{"up, ACK; seen: BUSY", (*Machine).hello}
 		refuse  = cell{"BUSY, redial", (*Machine).refuseStranger}
 		closed  = cell{"EP_CLOSED", (*Machine).answerClosed}
-		acked   = cell{"up, marked LOSTs", (*Machine).acked}
+		acked   = cell{"up", (*Machine).acked}
 		busy    = cell{"absent", (*Machine).end}
 		proved  = cell{"my nonce: endpoint fails", (*Machine).proved}
-		broke   = cell{"asking, LOST(0)", (*Machine).broke}
+		broke   = cell{"asking, LOST(0) or marked", (*Machine).broke}
 		unknown = cell{"peer's: burn id; GONE", (*Machine).unknown}
 		first   = cell{"R3, purge, telling, LOST(1)", (*Machine).peerLost}
 		asked   = cell{"purge, telling, LOST(1)", (*Machine).asked}
@@ -63,8 +63,9 @@ func buildTable() *life {
 		both    = cell{"same: absent, GONE, else error", (*Machine).confirmed}
 		early   = cell{"was up: error, else absent", (*Machine).goneWhileAsking}
 		gone    = cell{"absent", (*Machine).end}
-		resend0 = cell{"LOST(0) elsewhere", (*Machine).resend}
-		resend1 = cell{"LOST(1) elsewhere", (*Machine).resend}
+		mark    = cell{"marked", (*Machine).mark}
+		send0   = cell{"LOST(0)", (*Machine).resend}
+		send1   = cell{"LOST(1)", (*Machine).resend}
 		over    = cell{"absent", (*Machine).ended}
 	)
 	t := new(life)
@@ -80,8 +81,8 @@ func buildTable() *life {
 	t[LostArrived] = [states]cell{unknown, first, first, asked, again}
 	t[lostConfirmed] = [states]cell{unknown, violation, violation, confirm, both}
 	t[GoneArrived] = [states]cell{ignore, violation, violation, early, gone}
-	t[carrierLost] = [states]cell{misuse, misuse, misuse, resend0, resend1}
-	t[laneCameUp] = [states]cell{misuse, misuse, misuse, resend0, resend1}
+	t[carrierLost] = [states]cell{misuse, misuse, misuse, mark, mark}
+	t[turnCame] = [states]cell{misuse, misuse, misuse, send0, send1}
 	t[Dropped] = [states]cell{ignore, broke, broke, ignore, ignore}
 	t[Ended] = [states]cell{over, over, over, over, over}
 	return t

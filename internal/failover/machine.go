@@ -13,7 +13,7 @@ var none wire.Instance
 // record is one instance that is opening, up or lost here.
 type record struct {
 	id      wire.Instance
-	carrier wire.Instance // lost: the lane of its last LOST; none: marked, to be sent when a lane comes up (R6)
+	carrier wire.Instance // lost: the lane of its last LOST; none: marked, to be sent when a lane is up and there is room (R6)
 	mine    uint64        // lost: what I accepted
 	theirs  uint64        // telling: what the peer accepted
 	state   State
@@ -31,11 +31,17 @@ type Machine struct {
 	event Event
 	out   []Action
 	up    []wire.Instance
+	most  int // window: how many LOSTs may be under way before the next is sent unasked
 }
+
+// window is how many LOSTs are under way unasked. A peer that was away for a night comes back to thousands of attempts: all
+// at once they would be more than a lane has room for in control frames. With as many answers to the peer's own, GONEs, and
+// the next ones behind them, it is still less than 64 frames, which is the least that any transport has room for.
+const window = 16
 
 // New returns the machine of the given side.
 func New(side wire.Side) *Machine {
-	return &Machine{life: table, side: side}
+	return &Machine{life: table, side: side, most: window}
 }
 
 // NextInstance names a new attempt of this side. A name is never used twice (R1); an attempt
@@ -67,6 +73,7 @@ func (m *Machine) Step(event Event) []Action {
 	}
 	r := m.find(e.ID)
 	m.life[row][r.stateOf()].do(m, r, e)
+	m.pace()
 	return m.out
 }
 
@@ -137,7 +144,7 @@ func (m *Machine) Dump() string {
 }
 
 func (r *record) describe() string {
-	via := "marked: to be sent when a lane comes up"
+	via := "marked: to be sent when a lane is up and others have ended"
 	if r.carrier != none {
 		via = "LOST last sent on " + r.carrier.String()
 	}

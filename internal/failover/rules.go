@@ -24,7 +24,6 @@ func (m *Machine) hello(_ *record, e *Event) {
 	}
 	m.recs = append(m.recs, record{id: e.ID, state: Up, wasUp: true})
 	m.act(Action{Do: SendAck, ID: e.ID})
-	m.cameUp(e)
 }
 
 // refuseStranger is R9: a HELLO of another incarnation proves nothing, as it may be a late one. BUSY and nothing
@@ -50,10 +49,7 @@ func (m *Machine) proved(_ *record, e *Event) {
 	}
 }
 
-func (m *Machine) acked(r *record, e *Event) {
-	r.state, r.wasUp = Up, true
-	m.cameUp(e)
-}
+func (m *Machine) acked(r *record, _ *Event) { r.state, r.wasUp = Up, true }
 
 // lose is R3: no post and no acceptance after this; the position is fixed for ever. R2: an attempt
 // that never came up has accepted nothing.
@@ -67,8 +63,10 @@ func (m *Machine) lose(r *record, position uint64) {
 // broke is R3, R4, R6: own detection.
 func (m *Machine) broke(r *record, e *Event) {
 	m.lose(r, e.Position)
-	m.tell(r, none) // R4
 	m.wentDown(e)
+	if m.underWay() < m.most {
+		m.tell(r, none) // R4; without room or lane it is marked
+	}
 }
 
 // peerLost is R3, R5, R6: the peer found it first.
@@ -78,7 +76,8 @@ func (m *Machine) peerLost(r *record, e *Event) {
 	m.wentDown(e)
 }
 
-// asked is R5: LOST with have=0 is answered with have=1, also when it was answered before.
+// asked is R5: LOST with have=0 is answered with have=1, also when it was answered before. An answer doesn't wait for
+// room: the peer's window bounds how many there are, and if answers waited, both sides could wait for each other.
 func (m *Machine) asked(r *record, e *Event) {
 	if m.learn(r, e) {
 		m.tell(r, e.On)
@@ -172,9 +171,6 @@ func (m *Machine) pick(prefer wire.Instance) wire.Instance {
 	return first
 }
 
-// resend is R6.
-func (m *Machine) resend(r *record, _ *Event) { m.tell(r, none) }
-
 // wentDown is R6: what went on the lane e.ID, which was just lost, may not have arrived.
 func (m *Machine) wentDown(e *Event) {
 	for i := range m.recs {
@@ -184,14 +180,39 @@ func (m *Machine) wentDown(e *Event) {
 	}
 }
 
-// cameUp is R6: a lane came up, so what had none can go.
-func (m *Machine) cameUp(e *Event) {
-	for i := range m.recs {
-		if r := &m.recs[i]; r.state.lost() && r.carrier == none {
-			m.life[laneCameUp][r.state].do(m, r, e)
+// mark is R6: its last LOST may be lost. The end of this step sends it again, if it can go.
+func (m *Machine) mark(r *record, _ *Event) { r.carrier = none }
+
+// pace is R6, at the end of each step: while a lane is up and fewer LOSTs than the window are under way, marked ones go.
+// Each that is under way is answered, since answers never wait, so that it ends or its carrier does: no record is marked
+// for ever. Instances that were up go first: operations wait for them, and for an attempt nobody does.
+func (m *Machine) pace() {
+	room := m.most - m.underWay()
+	if room <= 0 || m.pick(none) == none {
+		return
+	}
+	for _, wasUp := range [...]bool{true, false} {
+		for i := 0; i < len(m.recs) && room > 0; i++ {
+			if r := &m.recs[i]; r.wasUp == wasUp && r.state.lost() && r.carrier == none {
+				m.life[turnCame][r.state].do(m, r, &m.event)
+				room--
+			}
 		}
 	}
 }
+
+// underWay counts the records whose last LOST, asked for or not, may still be answered.
+func (m *Machine) underWay() (n int) {
+	for i := range m.recs {
+		if r := &m.recs[i]; r.state.lost() && r.carrier != none {
+			n++
+		}
+	}
+	return n
+}
+
+// resend is R6.
+func (m *Machine) resend(r *record, _ *Event) { m.tell(r, none) }
 
 // ended drops everything.
 func (m *Machine) ended(*record, *Event) { m.finish(nil) }

@@ -13,7 +13,7 @@ import (
 
 // TestScripts plays the dialogues in testdata/scripts. The commands, with d or a for a side and d1, a2, … for an instance:
 //
-//	world lanes=N ops=N [replies] [acks]   a new world, in which each side has ops operations to post
+//	world lanes=N ops=N [window=N] [replies] [acks]   a new world, in which each side has ops operations to post
 //	post SIDE INSTANCE                     the side posts its next operation there
 //	take SIDE INSTANCE [n=N]               the side takes N frames (1) that came there
 //	cut INSTANCE [from=SIDE]               it breaks, both directions or what one side sends
@@ -43,6 +43,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 		cfg := config{acks: d.HasArg("acks"), replies: d.HasArg("replies"), limit: maxInst}
 		d.MaybeScanArgs(t, "lanes", &cfg.lanes)
 		d.MaybeScanArgs(t, "ops", &cfg.ops)
+		d.MaybeScanArgs(t, "window", &cfg.window)
 		cfg.opens = [2]uint8{3, 3}
 		s.r = newRunner(cfg)
 		s.r.log = func(format string, a ...any) { fmt.Fprintf(&s.out, format+"\n", a...) }

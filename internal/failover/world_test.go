@@ -87,6 +87,7 @@ type config struct {
 	opens                [2]uint8 // budget: attempts of each side
 	cancels              uint8
 	limit                int // lanes that a side wants
+	window               int // LOSTs under way; 0: as always
 	acks                 bool
 	long                 bool // seconds: not in -short, not with -race
 	deep                 bool // minutes: only if asked for
@@ -182,6 +183,9 @@ type runner struct {
 func newRunner(cfg config) *runner {
 	r := &runner{cfg: cfg, m: [2]*Machine{New(wire.Dialer), New(wire.Acceptor)}}
 	r.cuts, r.oneWay, r.doubts, r.cancel, r.opens = cfg.cuts, cfg.oneWay, cfg.doubts, cfg.cancels, cfg.opens
+	if cfg.window > 0 {
+		r.m[0].most, r.m[1].most = cfg.window, cfg.window
+	}
 	for range cfg.lanes {
 		i := r.open(0)
 		r.deliver(1, i)

@@ -50,6 +50,7 @@ type Box struct {
 	refusal    error  // the first since the last flush
 	nextID     uint64 // of a message of several frames
 	unfinished uint64 // bytes of messages that the peer may hold unfinished
+	credit     credit
 }
 
 // Terms are what bounds the operations.
@@ -61,6 +62,8 @@ type Terms struct {
 	Stripe      int    // bytes from which a message goes over several lanes at once
 	Credits     int    // answers to gets that the peer has room for
 	OwnCredits  int    // and that this side has
+	Backlog     uint64 // cost of messages that the peer takes before it has handled them
+	OwnBacklog  uint64 // and that this side takes
 	Limits      protocol.Limits
 }
 

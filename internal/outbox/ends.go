@@ -42,6 +42,9 @@ func (b *Box) finish(r *request.Request) {
 		b.unfinished -= r.Total
 		b.host.Wake() // others may begin
 	}
+	if !r.Begun {
+		b.credit.sent -= r.Cost // it was admitted, and never sent
+	}
 	if r.Reported {
 		b.pool.Put(r)
 	} else {

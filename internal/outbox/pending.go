@@ -22,6 +22,7 @@ func (b *Box) Dispatch() (n int) {
 	}
 	n += b.postReplays(&b.replayOrdered)
 	n += b.postReplays(&b.replayAny)
+	n += b.postCredit()
 	n += b.postReplies()
 	n += b.postParts()
 	n += b.postQueue(&b.pendOrdered)
@@ -81,7 +82,7 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 		b.postParts()
 		return b.closeParts(r)
 	}
-	if ordered && !b.oneFrame(r) && !b.mayBegin(r) {
+	if ordered && !b.admit(r) {
 		return 0, false
 	}
 	w := b.scratch

@@ -74,8 +74,9 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 	if b.pendOrdered.Len() > 0 || b.replayOrdered.len() > 0 || !b.short(wire.AMSize+len(header)+len(payload)) {
 		return false
 	}
+	cost := wire.MessageCost(len(header), len(payload))
 	l := b.orderLane()
-	if l == nil {
+	if l == nil || !b.takes(cost) {
 		return false
 	}
 	w := b.scratch
@@ -88,6 +89,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 	}
 	b.book.Issue()
 	b.ordered.unacked++
+	b.credit.sent += cost
 	b.Messages++
 	b.host.Posted()
 	return true

@@ -20,30 +20,16 @@ func (b *Box) stripe(r *request.Request) {
 	}
 }
 
-// mayBegin says whether the peer has room for one more unfinished message, and takes it.
-func (b *Box) mayBegin(r *request.Request) bool {
-	if r.Total != 0 {
-		return true
-	}
-	n := uint64(len(r.Payload))
-	if b.unfinished > 0 && b.unfinished+n > b.MaxMessage {
-		return false
-	}
-	r.Total = n
-	b.unfinished += n
-	return true
-}
-
 // postParts posts parts of the first messages that wait, whoever's turn it is to be closed.
 func (b *Box) postParts() (posted int) {
 	w := b.scratch
 	r := b.pendOrdered.Head()
 	for i := 0; i < ahead && r != nil && b.replayAny.len() == 0; i, r = i+1, r.Next {
-		if r.Part == 0 || len(r.Payload) == 0 {
-			continue
-		}
-		if !b.mayBegin(r) {
+		if !b.admit(r) { // in the order of the queue: those behind must not take what those before wait for
 			return posted
+		}
+		if r.Part == 0 {
+			continue
 		}
 		for protocol.Part(r, b.Limits, w.Head[:0], &w.Frame) {
 			l := b.pick()

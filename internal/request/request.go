@@ -84,6 +84,7 @@ type Operation struct {
 	Copied  bool   // Header and Payload are the engine's own copies
 	Part    int    // bytes of each part of a message that goes over several lanes; 0: it doesn't
 	Total   uint64 // bytes of a message of several frames, while the peer must hold it unfinished
+	Cost   uint64 // of a message that was admitted: what it counts until the peer has handled it
 }
 
 // Progress is how far it is.

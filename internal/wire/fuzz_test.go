@@ -42,6 +42,7 @@ func FuzzAMFrag(f *testing.F)   { fuzz(f, "AMFrag") }
 func FuzzPut(f *testing.F)      { fuzz(f, "Put") }
 func FuzzRefused(f *testing.F)  { fuzz(f, "Refused") }
 func FuzzGet(f *testing.F)      { fuzz(f, "Get") }
+func FuzzCredit(f *testing.F)   { fuzz(f, "Credit") }
 func FuzzGetData(f *testing.F)  { fuzz(f, "GetData") }
 func FuzzAMPart(f *testing.F)   { fuzz(f, "AMPart") }
 func FuzzAMLast(f *testing.F)   { fuzz(f, "AMLast") }

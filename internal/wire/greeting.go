@@ -39,10 +39,10 @@ func (g *greeting) appendTo(b []byte, s *shape) []byte {
 	b = append(appendTLV(b, tlvNonce, 16), h.Nonce[:]...)
 	b = append(appendTLV(b, tlvMode, 1), byte(h.Mode))
 
-	b = appendTLV(b, tlvLimits, 16)
+	b = appendTLV(b, tlvLimits, 24)
 	b = le.AppendUint32(b, h.MaxFrame)
 	b = le.AppendUint32(b, h.ReplyCredits)
-	b = le.AppendUint64(b, h.MaxMessage)
+	b = appendPair(b, h.MaxMessage, h.Backlog)
 	if !h.JoinKey.IsZero() {
 		b = append(appendTLV(b, tlvJoinKey, 16), h.JoinKey[:]...)
 	}
@@ -131,7 +131,8 @@ func (g *greeting) field(message string, typ uint16, b []byte, start int) (err e
 			err = bad(message, start, "mode is unknown")
 		}
 	case tlvLimits:
-		h.MaxFrame, h.ReplyCredits, h.MaxMessage = le.Uint32(body), le.Uint32(body[4:]), le.Uint64(body[8:])
+		h.MaxFrame, h.ReplyCredits = le.Uint32(body), le.Uint32(body[4:])
+		h.MaxMessage, h.Backlog = le.Uint64(body[8:]), le.Uint64(body[16:])
 	case tlvJoinKey:
 		if copy(h.JoinKey[:], body); h.JoinKey.IsZero() {
 			err = bad(message, start, "join key is zero, it must be left out then")

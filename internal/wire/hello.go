@@ -49,6 +49,7 @@ type Hello struct {
 	Mode         Mode
 	MaxFrame     uint32  // bytes of head and payload together that the sender accepts
 	MaxMessage   uint64  // bytes of a message that the sender accepts
+	Backlog      uint64  // bytes of messages, by MessageCost, that the sender accepts before it has handled them
 	ReplyCredits uint32  // replies for which the sender has reserved room
 	JoinKey      JoinKey // zero on the first of an endpoint
 
@@ -67,6 +68,7 @@ type HelloAck struct {
 	Mode         Mode // what the endpoint gets
 	MaxFrame     uint32
 	MaxMessage   uint64
+	Backlog      uint64
 	ReplyCredits uint32
 	JoinKey      JoinKey // secret for the lanes to come; zero if this isn't the first
 
@@ -85,7 +87,7 @@ func (m HelloAck) AppendTo(b []byte) []byte {
 	g := greeting{addrs: m.Addrs, h: Hello{
 		Required: m.Required, Optional: m.Optional,
 		Instance: m.Instance, Incarnation: m.Incarnation, Endpoint: m.Endpoint, Nonce: m.Nonce,
-		Mode: m.Mode, MaxFrame: m.MaxFrame, MaxMessage: m.MaxMessage, ReplyCredits: m.ReplyCredits,
+		Mode: m.Mode, MaxFrame: m.MaxFrame, MaxMessage: m.MaxMessage, Backlog: m.Backlog, ReplyCredits: m.ReplyCredits,
 		JoinKey: m.JoinKey, Name: m.Name,
 	}}
 	return g.appendTo(b, &helloAckShape)
@@ -114,7 +116,7 @@ func DecodeHelloAck(b []byte) (HelloAck, error) {
 	return HelloAck{
 		Required: h.Required, Optional: h.Optional,
 		Instance: h.Instance, Incarnation: h.Incarnation, Endpoint: h.Endpoint, Nonce: h.Nonce,
-		Mode: h.Mode, MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, ReplyCredits: h.ReplyCredits,
+		Mode: h.Mode, MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, Backlog: h.Backlog, ReplyCredits: h.ReplyCredits,
 		JoinKey: h.JoinKey, Addrs: g.addrs, Name: h.Name,
 	}, nil
 }

@@ -226,6 +226,7 @@ func TestHelloAny(t *testing.T) {
 			Mode:        wire.Mode(rapid.IntRange(0, 2).Draw(t, "mode")),
 			MaxFrame:    rapid.Uint32().Draw(t, "frame"),
 			MaxMessage:  rapid.Uint64().Draw(t, "message"),
+			Backlog:     rapid.Uint64().Draw(t, "backlog"),
 			Keepalive:   rapid.Uint32().Draw(t, "keepalive"),
 			PeerTimeout: rapid.Uint32().Draw(t, "timeout"),
 			Name:        rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\n€\u202e\ufffd")))).Draw(t, "name"),

@@ -33,6 +33,7 @@ const (
 	IDGetData uint8 = 37
 	IDAMPart  uint8 = 38
 	IDAMLast  uint8 = 39
+	IDCredit  uint8 = 40
 )
 
 // firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
@@ -71,4 +72,5 @@ var names = [...]string{
 	IDGetData:  "GetData",
 	IDAMPart:   "AMPart",
 	IDAMLast:   "AMLast",
+	IDCredit:   "Credit",
 }

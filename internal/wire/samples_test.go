@@ -67,25 +67,25 @@ var (
 	firstHello = wire.Hello{
 		Optional: wire.CapHandover,
 		Instance: wire.Instance{Opener: wire.Dialer, N: 1}, Incarnation: 0x1112131415161718, Endpoint: 0x2122232425262728,
-		Nonce: nonce, Mode: wire.ModeFailover, MaxFrame: 256 << 10, MaxMessage: 1 << 30, ReplyCredits: 64,
+		Nonce: nonce, Mode: wire.ModeFailover, MaxFrame: 256 << 10, MaxMessage: 1 << 30, Backlog: 1 << 26, ReplyCredits: 64,
 		Keepalive: 1000, PeerTimeout: 10000, Name: "node-ä",
 	}
 	joinHello = wire.Hello{
 		Required: wire.CapHandover, Optional: 0x80000000,
 		Instance: wire.Instance{Opener: wire.Acceptor, N: 7}, Incarnation: 0x1112131415161718, Endpoint: 0x2122232425262728,
 		PeerIncarnation: 0x3132333435363738, PeerEndpoint: 0x4142434445464748,
-		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 40, ReplyCredits: 32,
+		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 40, Backlog: 1 << 24, ReplyCredits: 32,
 		JoinKey: key, Keepalive: 500, PeerTimeout: 2000,
 	}
 	firstAck = wire.HelloAck{
 		Optional: wire.CapHandover,
 		Instance: wire.Instance{Opener: wire.Dialer, N: 1}, Incarnation: 0x3132333435363738, Endpoint: 0x4142434445464748,
-		Nonce: nonce, Mode: wire.ModeFailover, MaxFrame: 64 << 10, MaxMessage: 1 << 30, ReplyCredits: 32,
+		Nonce: nonce, Mode: wire.ModeFailover, MaxFrame: 64 << 10, MaxMessage: 1 << 30, Backlog: 1 << 26, ReplyCredits: 32,
 		JoinKey: key, Addrs: []string{"10.0.0.1:7777", "[fe80::1%eth0]:7777"}, Name: "store",
 	}
 	joinAck = wire.HelloAck{
 		Instance: wire.Instance{Opener: wire.Acceptor, N: 7}, Incarnation: 0x3132333435363738, Endpoint: 0x4142434445464748,
-		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 30, ReplyCredits: 32,
+		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 30, Backlog: 1 << 26, ReplyCredits: 32,
 	}
 )
 
@@ -112,7 +112,7 @@ func commonFields() []field {
 	return join(
 		tlv("nonce", hex("nonce", 16)),
 		tlv("mode", num("mode", 1)),
-		tlv("limits", num("max frame", 4), num("reply credits", 4), num("max message", 8)))
+		tlv("limits", num("max frame", 4), num("reply credits", 4), num("max message", 8), num("backlog", 8)))
 }
 
 func ackFields(first bool) []field {
@@ -190,6 +190,7 @@ func dataSamples() []message {
 			num("index", 4), num("size", 4), field{"secret", 8, bits}, num("offset", 8), num("op", 8), num("at", 8)),
 		sample("getdata", "GetData", wire.GetData{Op: 0x0102030405060708, At: 131072, Code: wire.RefusedKey}, wire.DecodeGetData,
 			num("op", 8), num("at", 8), num("code", 4), pad(4)),
+		sample("credit", "Credit", wire.Credit{Handled: 1 << 33}, wire.DecodeCredit, num("handled", 8)),
 		sample("refused", "Refused", wire.Refused{Op: 0x0102030405060708, Code: wire.RefusedBounds, Detail: 17}, wire.DecodeRefused,
 			num("op", 8), num("code", 4), num("detail", 4)),
 		sample("rkey", "RKey", wire.RKey{Rights: wire.Read | wire.Write, Index: 5, Secret: 0x7172737475767778, Size: 1 << 20, Incarnation: 0x1112131415161718}, wire.DecodeRKey,

@@ -38,7 +38,7 @@ var tlvs = [...]struct {
 	3:  {tlvPeer, "peer's incarnation and endpoint", 16, 16},
 	4:  {tlvNonce, "nonce", 16, 16},
 	5:  {tlvMode, "mode", 1, 1},
-	6:  {tlvLimits, "limits", 16, 16},
+	6:  {tlvLimits, "limits", 24, 24},
 	7:  {tlvJoinKey, "join key", 16, 16},
 	8:  {tlvTimers, "timers", 8, 8},
 	9:  {tlvName, "name", 1, MaxName},

@@ -256,7 +256,7 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 	}
 	ep.agree(terms)
 	ep.names.Yours, ep.peer = my, h.Name
-	ep.box.Incarnation, ep.box.Credits = my.Incarnation, int(h.ReplyCredits)
+	ep.box.Incarnation, ep.box.Credits, ep.box.Backlog = my.Incarnation, int(h.ReplyCredits), h.Backlog
 	ep.key = wire.JoinKey(w.nonce())
 	ep.tellKey = true
 	ep.ln = l.ln
@@ -283,7 +283,7 @@ func (ep *Endpoint) sendAck(l *link) {
 	l.ep = ep
 	a := wire.HelloAck{
 		Optional: ep.terms.Caps(), Instance: l.ID, Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
-		Nonce: l.helloNonce, Mode: ep.terms.Mode, MaxFrame: ep.terms.MaxFrame, MaxMessage: w.cfg.MaxMessage, ReplyCredits: uint32(w.cfg.Replies),
+		Nonce: l.helloNonce, Mode: ep.terms.Mode, MaxFrame: ep.terms.MaxFrame, MaxMessage: w.cfg.MaxMessage, Backlog: w.cfg.Backlog, ReplyCredits: uint32(w.cfg.Replies),
 		Addrs: ep.ln.addrs, Name: w.cfg.Name,
 	}
 	if ep.tellKey {

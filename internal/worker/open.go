@@ -111,7 +111,7 @@ func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
 		Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
 		PeerIncarnation: ep.names.Yours.Incarnation, PeerEndpoint: ep.names.Yours.Endpoint,
 		Nonce: ep.w.nonce(), Mode: ep.terms.Mode,
-		MaxFrame: uint32(ep.w.maxFrame()), MaxMessage: c.MaxMessage, ReplyCredits: uint32(c.Replies), JoinKey: ep.key,
+		MaxFrame: uint32(ep.w.maxFrame()), MaxMessage: c.MaxMessage, Backlog: c.Backlog, ReplyCredits: uint32(c.Replies), JoinKey: ep.key,
 		Keepalive: uint32(c.Keepalive / time.Millisecond), PeerTimeout: uint32(c.PeerTimeout / time.Millisecond),
 		Name: c.Name,
 	}
@@ -213,7 +213,7 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 		}
 		ep.agree(terms)
 		ep.names.Yours, ep.key, ep.peer = theirs, a.JoinKey, a.Name
-		ep.box.Incarnation, ep.box.Credits = theirs.Incarnation, int(a.ReplyCredits)
+		ep.box.Incarnation, ep.box.Credits, ep.box.Backlog = theirs.Incarnation, int(a.ReplyCredits), a.Backlog
 	} else if theirs != ep.names.Yours {
 		ep.lose(l, fmt.Errorf("%w: the answer is of another endpoint", outcome.ErrProtocol))
 		return

@@ -35,9 +35,6 @@ func (w *Worker) Flush() {
 	w.buryAll()
 }
 
-// Full says that the user has so many messages to handle that the worker should take no more.
-func (w *Worker) Full() bool { return w.calls.Bytes() >= w.cfg.Backlog }
-
 // Deadline is the time of the worker's clock at which Turn must run even if nothing arrives; 0 is never.
 func (w *Worker) Deadline() time.Duration {
 	d := w.turns.Next()

@@ -20,6 +20,8 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takeAM(l, in)
 	case wire.IDPut:
 		err = ep.takePut(l, in)
+	case wire.IDCredit:
+		err = ep.takeCredit(in)
 	case wire.IDGet:
 		err = ep.takeGet(in)
 	case wire.IDGetData:
@@ -71,6 +73,14 @@ func (ep *Endpoint) takePut(l *link, in *transport.Incoming) error {
 	return nil
 }
 
+func (ep *Endpoint) takeCredit(in *transport.Incoming) error {
+	h, err := wire.DecodeCredit(in.Head)
+	if err != nil {
+		return err
+	}
+	return ep.box.Granted(h)
+}
+
 // takeGet answers. What it asks for is kept until the peer has it.
 func (ep *Endpoint) takeGet(in *transport.Incoming) error {
 	h, err := wire.DecodeGet(in.Head)
@@ -113,13 +123,7 @@ func (ep *Endpoint) takeAM(l *link, in *transport.Incoming) error {
 	if err != nil {
 		return err
 	}
-	fn := ep.handler(h.ID)
-	if fn == nil {
-		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(h.ID)})
-		return nil
-	}
-	ep.w.calls.Message(fn, delivery.Message{From: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
-	return nil
+	return ep.accept(l, delivery.Message{From: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
 }
 
 // takeFirst begins a message of several frames. One without a handler is taken apart all the same, and
@@ -163,8 +167,7 @@ func (ep *Endpoint) takeLast(l *link, in *transport.Incoming) error {
 	if err != nil {
 		return fmt.Errorf("message %d is closed: %w", h.Msg, err)
 	}
-	ep.whole(l, m)
-	return nil
+	return ep.whole(l, m)
 }
 
 func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) error {
@@ -180,19 +183,30 @@ func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) er
 	if err != nil {
 		return fmt.Errorf("message %d, offset %d: %w", msg, offset, err)
 	}
-	if m != nil {
-		ep.whole(l, m)
+	if m == nil {
+		return nil
 	}
-	return nil
+	return ep.whole(l, m)
 }
 
-func (ep *Endpoint) whole(l *link, m *reassembly.Message) {
-	fn := ep.handler(m.AM)
-	if fn == nil {
-		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(m.AM)})
-		return
+func (ep *Endpoint) whole(l *link, m *reassembly.Message) error {
+	return ep.accept(l, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
+}
+
+// accept queues a message for its handler. buf owns it, if it isn't the message's own memory.
+func (ep *Endpoint) accept(l *link, m delivery.Message, buf *transport.Buffer) error {
+	cost := wire.MessageCost(len(m.Header), len(m.Payload))
+	if err := ep.box.Accepted(cost); err != nil {
+		return err
 	}
-	ep.w.calls.Message(fn, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
+	fn := ep.handler(m.ID)
+	if fn == nil {
+		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(m.ID)})
+		ep.box.Handled(cost)
+		return nil
+	}
+	ep.w.calls.Message(fn, m, buf)
+	return nil
 }
 
 // refuse tells the peer that an operation was taken and not carried out. It goes on the lane on which the operation came, before

@@ -57,6 +57,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, rails: o.Rails, mem: o.Memory}
 	w.now = w.env.Now()
+	w.calls.Handled = func(from any, cost uint64) { from.(*Endpoint).box.Handled(cost) }
 	for _, t := range o.Transports {
 		i, err := t.Open(o.Env)
 		if err != nil {
