@@ -135,6 +135,11 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(mem.Bytes(), 0xa5)
+	other, err := p.bn.Alloc(32 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	posted := p.a.PostPut(make([]byte, 32<<10), other.Key(braid.Write), 0)
 	queuedAM := p.a.PostAM(2, nil, make([]byte, 1000))
 	queuedPut := p.a.PostPut(make([]byte, 1<<20), mem.Key(braid.Write), 0)
 	for name, r := range map[string]braid.Request{"am": queuedAM} {
@@ -150,20 +155,24 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	queuedPut.Cancel() // a part of it may be on a lane already: then it is executed
-	filler[0].Cancel() // is on the lane
+	posted.Cancel()    // is on the lane
+	filler[0].Cancel() // waits until the receiver may take it
 	flush := p.a.PostFlush()
 	flush.Cancel()
 	if err := flush.Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
 		t.Errorf("flush: %v, want %v", err, braid.ErrCanceled)
 	}
 	close(gate)
-	if err := filler[0].Wait(ctx); err != nil {
-		t.Errorf("posted: %v, it was on its way", err)
+	if err := filler[0].Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
+		t.Errorf("waiting for the receiver: %v, want %v", err, braid.ErrCanceled)
 	}
 	for _, r := range filler[1:] {
 		if err := r.Wait(ctx); err != nil {
 			t.Error(err)
 		}
+	}
+	if err := posted.Wait(ctx); err != nil {
+		t.Errorf("posted: %v, it was on its way", err)
 	}
 	putErr := queuedPut.Wait(ctx)
 	if putErr != nil && !errors.Is(putErr, braid.ErrCanceled) {
