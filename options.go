@@ -81,10 +81,11 @@ type Options struct {
 
 // Limits bound what an endpoint keeps. Zero values are the defaults named.
 type Limits struct {
-	Window  int // bytes on their way and not acknowledged, per lane: 4 MiB
-	Pending int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
-	Message int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
-	Backlog int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
+	Window       int // bytes on their way and not acknowledged, per lane: 4 MiB
+	Pending      int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
+	PendingBytes int // bytes of operations that wait for room, per endpoint: 64 MiB; a single one may be larger
+	Message      int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
+	Backlog      int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 }
 
 // Times are how long things may take. Zero values are the defaults named.
@@ -123,7 +124,7 @@ func (o *Options) check() error {
 		value int64
 	}{
 		{"Lanes", int64(o.Lanes)},
-		{"Limits.Window", int64(l.Window)}, {"Limits.Pending", int64(l.Pending)}, {"Limits.Message", int64(l.Message)}, {"Limits.Backlog", int64(l.Backlog)},
+		{"Limits.Window", int64(l.Window)}, {"Limits.Pending", int64(l.Pending)}, {"Limits.PendingBytes", int64(l.PendingBytes)}, {"Limits.Message", int64(l.Message)}, {"Limits.Backlog", int64(l.Backlog)},
 		{"Times.Handshake", int64(t.Handshake)}, {"Times.Keepalive", int64(t.Keepalive)}, {"Times.Peer", int64(t.Peer)},
 		{"Times.Suspended", int64(t.Suspended)}, {"Times.Close", int64(t.Close)}, {"Times.Probe", int64(t.Probe)}, {"Times.Lost", int64(t.Lost)},
 		{"Times.RedialMin", int64(t.RedialMin)}, {"Times.RedialMax", int64(t.RedialMax)},
@@ -138,7 +139,7 @@ func (o *Options) check() error {
 func (o *Options) config() config.Config {
 	return config.Config{
 		Name: o.Name, Lanes: o.Lanes,
-		Bounds: config.Bounds{Window: o.Limits.Window, Pending: o.Limits.Pending, MaxMessage: uint64(o.Limits.Message), Backlog: uint64(o.Limits.Backlog)},
+		Bounds: config.Bounds{Window: o.Limits.Window, Pending: o.Limits.Pending, PendingBytes: uint64(o.Limits.PendingBytes), MaxMessage: uint64(o.Limits.Message), Backlog: uint64(o.Limits.Backlog)},
 		Times: config.Times{
 			Handshake: o.Times.Handshake, Keepalive: o.Times.Keepalive, PeerTimeout: o.Times.Peer,
 			Suspended: o.Times.Suspended, Close: o.Times.Close, ProbeAfter: o.Times.Probe, LostAfter: o.Times.Lost,

@@ -12,16 +12,17 @@ type Config struct {
 
 // Bounds are how much there may be of a thing.
 type Bounds struct {
-	Window      int    // bytes unacknowledged per lane
-	Pending     int    // operations waiting per endpoint and queue
-	MaxFrame    int    // bytes; the transport may allow less
-	MaxMessage  uint64 // bytes of an active message, and of all that an endpoint holds unfinished
-	Stripe      int    // bytes from which a message goes over several lanes at once
-	Backlog     uint64 // cost of messages accepted and not handled, per endpoint
-	Replies     int    // answers to gets that an endpoint has room for
-	MaxLanes    int    // lanes per endpoint, accepted and dialed
-	HalfOpen    int    // connections that have not said who they are
-	HalfOpenPer int    // of one address that isn't a loopback one
+	Window       int    // bytes unacknowledged per lane
+	Pending      int    // operations waiting per endpoint and queue
+	PendingBytes uint64 // bytes of operations waiting per endpoint
+	MaxFrame     int    // bytes; the transport may allow less
+	MaxMessage   uint64 // bytes of an active message, and of all that an endpoint holds unfinished
+	Stripe       int    // bytes from which a message goes over several lanes at once
+	Backlog      uint64 // cost of messages accepted and not handled, per endpoint
+	Replies      int    // answers to gets that an endpoint has room for
+	MaxLanes     int    // lanes per endpoint, accepted and dialed
+	HalfOpen     int    // connections that have not said who they are
+	HalfOpenPer  int    // of one address that isn't a loopback one
 }
 
 // Times are how long a thing may take.
@@ -53,6 +54,7 @@ func or[T comparable](v *T, d T) {
 func (c *Config) Defaults() {
 	or(&c.Window, 4<<20)
 	or(&c.Pending, 4096)
+	or(&c.PendingBytes, 64<<20)
 	or(&c.MaxFrame, 256<<10)
 	or(&c.MaxMessage, 64<<20)
 	or(&c.Stripe, 256<<10)

@@ -44,6 +44,7 @@ type Box struct {
 	up      []*lane.Lane // in the order in which they came up
 	ordered orderClass
 	lastPut *lane.Lane
+	waiting uint64 // bytes of operations that wait
 
 	book       order.Book
 	covered    uint64 // operations issued up to the last flush that succeeded
@@ -55,16 +56,17 @@ type Box struct {
 
 // Terms are what bounds the operations.
 type Terms struct {
-	Peer        string // address, for errors
-	Incarnation uint64 // of the peer's process, 0 while it isn't known
-	Pending     int    // operations that may wait, per queue
-	MaxMessage  uint64 // bytes that the peer takes
-	Stripe      int    // bytes from which a message goes over several lanes at once
-	Credits     int    // answers to gets that the peer has room for
-	OwnCredits  int    // and that this side has
-	Backlog     uint64 // cost of messages that the peer takes before it has handled them
-	OwnBacklog  uint64 // and that this side takes
-	Limits      protocol.Limits
+	Peer         string // address, for errors
+	Incarnation  uint64 // of the peer's process, 0 while it isn't known
+	Pending      int    // operations that may wait, per queue
+	PendingBytes uint64 // bytes of operations that may wait
+	MaxMessage   uint64 // bytes that the peer takes
+	Stripe       int    // bytes from which a message goes over several lanes at once
+	Credits      int    // answers to gets that the peer has room for
+	OwnCredits   int    // and that this side has
+	Backlog      uint64 // cost of messages that the peer takes before it has handled them
+	OwnBacklog   uint64 // and that this side takes
+	Limits       protocol.Limits
 }
 
 // Stats are counters.
@@ -199,6 +201,9 @@ func (b *Box) Idle() error {
 	}
 	if b.replayOrdered.n+b.replayAny.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
 		return fmt.Errorf("something still waits")
+	}
+	if b.waiting != 0 {
+		return fmt.Errorf("%d bytes are thought to wait", b.waiting)
 	}
 	if b.ordered.unacked != 0 {
 		return fmt.Errorf("%d ordered frames are thought to be under way", b.ordered.unacked)

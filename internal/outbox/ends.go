@@ -38,6 +38,7 @@ func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
 func (b *Box) finish(r *request.Request) {
 	epoch := r.Epoch
 	r.Retired = true
+	b.leave(r)
 	if r.Total > 0 {
 		b.unfinished -= r.Total
 		b.host.Wake() // others may begin

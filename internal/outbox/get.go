@@ -28,14 +28,13 @@ func (b *Box) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Reques
 	if err := b.mayAccess(wire.Read, len(dst), key, offset); err != nil {
 		return nil, b.fail("get", outcome.NotExecuted, err)
 	}
-	if err := b.full("get", &b.gets.pend); err != nil {
+	if err := b.full("get", &b.gets.pend, len(dst)); err != nil {
 		return nil, err
 	}
 	r := b.pool.Get(request.Get, b)
 	r.Payload, r.Dst, r.Key, r.Offset = dst, dst, key, offset
-	r.Epoch = b.book.Issue()
 	b.Gets++
-	b.gets.pend.Push(r)
+	b.wait(&b.gets.pend, r)
 	b.host.Posted()
 	b.postGets()
 	return r, nil
@@ -59,6 +58,7 @@ func (b *Box) postGets() (n int) {
 			n++
 		}
 		g.pend.Pop()
+		b.leave(r)
 		g.waiting.Push(r)
 		b.checkRooms()
 	}

@@ -9,10 +9,23 @@ import (
 
 // enqueue issues r and posts as much of it as goes now.
 func (b *Box) enqueue(q *request.Queue, r *request.Request) {
-	r.Epoch = b.book.Issue()
-	q.Push(r)
+	b.wait(q, r)
 	b.host.Posted()
 	b.postQueue(q)
+}
+
+// wait issues r and lets it wait in q.
+func (b *Box) wait(q *request.Queue, r *request.Request) {
+	r.Epoch = b.book.Issue()
+	r.Waits = uint64(len(r.Header) + len(r.Payload))
+	b.waiting += r.Waits
+	q.Push(r)
+}
+
+// leave notes that r does not wait any more. Idempotent.
+func (b *Box) leave(r *request.Request) {
+	b.waiting -= r.Waits
+	r.Waits = 0
 }
 
 // Dispatch posts what can be posted and returns the number of frames.
@@ -47,6 +60,7 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 			return n
 		}
 		q.Pop()
+		b.leave(r)
 		if r.Borrowed == 0 {
 			b.host.Report(r, r.Err)
 		}
@@ -62,7 +76,7 @@ func (b *Box) oneFrame(r *request.Request) bool {
 
 // checkRooms lets those go on who wait for room, once half of it is free.
 func (b *Box) checkRooms() {
-	if b.rooms.Len() == 0 || max(b.pendAny.Len(), b.pendOrdered.Len(), b.gets.pend.Len()) > b.Pending/2 {
+	if b.rooms.Len() == 0 || b.waiting > b.PendingBytes/2 || max(b.pendAny.Len(), b.pendOrdered.Len(), b.gets.pend.Len()) > b.Pending/2 {
 		return
 	}
 	b.endWaiters(&b.rooms, nil)

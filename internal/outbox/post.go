@@ -30,11 +30,13 @@ func (d *amDone) Executed(epoch uint64, _ error) {
 func (d *putDone) Sent(uint64)                    {}
 func (d *putDone) Executed(epoch uint64, _ error) { (*Box)(d).retire(epoch) }
 
-func (b *Box) full(op string, q *request.Queue) error {
-	if q.Len() < b.Pending {
+// full says that no more may wait. One operation always may, however large it is.
+func (b *Box) full(op string, q *request.Queue, n int) error {
+	if q.Len() < b.Pending && (b.waiting == 0 || b.waiting+uint64(n) <= b.PendingBytes) {
 		return nil
 	}
-	return b.fail(op, outcome.NotExecuted, fmt.Errorf("%w: %d operations wait already; make progress and try again", outcome.ErrBackPressure, q.Len()))
+	return b.fail(op, outcome.NotExecuted, fmt.Errorf("%w: %d operations and %d bytes wait already; make progress and try again",
+		outcome.ErrBackPressure, q.Len(), b.waiting))
 }
 
 // PostAM sends an active message. header and payload are the engine's until the user's end.
@@ -51,7 +53,7 @@ func (b *Box) PostAM(id uint16, header, payload []byte) (*request.Request, error
 	if b.shortAM(id, header, payload) {
 		return nil, nil
 	}
-	if err := b.full("am", &b.pendOrdered); err != nil {
+	if err := b.full("am", &b.pendOrdered, len(header)+len(payload)); err != nil {
 		return nil, err
 	}
 	r := b.pool.Get(request.AM, b)
@@ -106,7 +108,7 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 	if b.shortPut(src, key, offset) {
 		return nil, nil
 	}
-	if err := b.full("put", &b.pendAny); err != nil {
+	if err := b.full("put", &b.pendAny, len(src)); err != nil {
 		return nil, err
 	}
 	r := b.pool.Get(request.Put, b)

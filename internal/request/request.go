@@ -84,13 +84,14 @@ type Operation struct {
 	Copied  bool   // Header and Payload are the engine's own copies
 	Part    int    // bytes of each part of a message that goes over several lanes; 0: it doesn't
 	Total   uint64 // bytes of a message of several frames, while the peer must hold it unfinished
-	Cost   uint64 // of a message that was admitted: what it counts until the peer has handled it
+	Cost    uint64 // of a message that was admitted: what it counts until the peer has handled it
 }
 
 // Progress is how far it is.
 type Progress struct {
 	Epoch    uint64
 	Issued   uint64 // operations of the endpoint issued before, for a flush
+	Waits    uint64 // bytes that count for the limit of what waits
 	Posted   uint64 // bytes that are in frames
 	Frames   uint32 // posted and not executed
 	Replies  uint32 // asked for and not here

@@ -73,7 +73,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true}
-	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
+	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
 	ep.parts.Limit = w.cfg.MaxMessage
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
 	ep.deadline = timer.New(ep.closeTimedOut)
