@@ -93,6 +93,59 @@ func TestBellInside(t *testing.T) {
 	}
 }
 
+// TestBellClosedInside: an endpoint that is closed in a callback makes no system call either.
+func TestBellClosedInside(t *testing.T) {
+	tl := newTale(t)
+	tl.Deadline()
+	tl.y.onFrame = func(*transport.Incoming) {
+		tl.y.ep.Close()
+		if readable(tl.EventFD(), 0) {
+			t.Error("it was rung inside of Progress")
+		}
+	}
+	tl.x.data(1)
+	tl.Progress()
+}
+
+// TestBellAfterClose: the number of the descriptor is somebody else's after Close.
+func TestBellAfterClose(t *testing.T) {
+	f := &transport.Frame{ID: 1}
+	for _, rung := range []bool{false, true} {
+		c, d := newCouple(t), newCouple(t)
+		f.Done = c.x
+		c.x.ep.Post(f)
+		if rung {
+			c.Flush()
+		}
+		d.Close()
+		fd := c.EventFD()
+		c.Close()
+		other := newCouple(t) // takes the lowest numbers
+		another := newCouple(t)
+		if other.EventFD() != fd && another.EventFD() != fd {
+			t.Skip("the number was not used again")
+		}
+		if another.EventFD() == fd {
+			other = another
+		}
+		other.Deadline()
+		c.Flush()
+		if readable(fd, 0) {
+			t.Error("a closed interface wrote to somebody else's descriptor")
+		}
+		f.Done = other.x
+		other.x.ep.Post(f)
+		other.Flush()
+		for range 100 {
+			c.Progress()
+			c.Deadline()
+		}
+		if !readable(fd, 0) {
+			t.Error("a closed interface read from somebody else's descriptor")
+		}
+	}
+}
+
 // TestSleeper: somebody sleeps on the descriptor, another goroutine that owns the interface meanwhile posts.
 func TestSleeper(t *testing.T) {
 	c := newCouple(t)

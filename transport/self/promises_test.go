@@ -363,6 +363,18 @@ func TestRoomNotEarly(t *testing.T) {
 	}
 }
 
+// TestNoRoomAfterCancel: who canceled is not told of room.
+func TestNoRoomAfterCancel(t *testing.T) {
+	tl := newTale(t)
+	for tl.x.zero(2, make([]byte, 300<<10)) != transport.NoResource {
+	}
+	tl.x.ep.Cancel(transport.ErrReset)
+	tl.log = nil
+	tl.y.data(1)
+	tl.Progress()
+	tl.expect(t, "x data 1", "y executed 1")
+}
+
 // TestManySmall: frames without a byte are bounded too.
 func TestManySmall(t *testing.T) {
 	tl := newTale(t)
