@@ -32,7 +32,6 @@ var rooms = []room{
 	{dir: "internal/flight", rank: 0, kind: service},
 	{dir: "internal/fsm", rank: 0, kind: service},
 	{dir: "internal/invariants", rank: 0, kind: service},
-	{dir: "internal/mpool", rank: 0, kind: service},
 	{dir: "internal/ring", rank: 0, kind: service},
 	{dir: "internal/outcome", rank: 0, kind: service},
 	{dir: "internal/sleep", rank: 0, kind: service, edge: true},
@@ -46,6 +45,7 @@ var rooms = []room{
 
 	{dir: "fault", rank: 2, kind: contract},
 	{dir: "internal/ledger", rank: 2, kind: service},
+	{dir: "internal/mpool", rank: 2, kind: service},
 
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/transport"
 )
 
 var (
@@ -27,8 +30,11 @@ type Message struct {
 	AM     uint16
 	Header []byte
 	Data   []byte
-	have   []span // what arrived, sorted, not touching
-	parts  bool   // waits for Close, even when it is whole
+	Buf    *transport.Buffer // holds Data; the caller's, once the message is whole
+	have   []span            // what arrived, sorted, not touching
+	due    uint64            // bytes that did not arrive yet
+	parts  bool              // waits for Close, even when it is whole
+	holds  int               // fragments that are being written into Data
 }
 
 type span struct{ from, to uint64 }
@@ -36,6 +42,7 @@ type span struct{ from, to uint64 }
 // Table is the messages of one endpoint.
 type Table struct {
 	Limit uint64
+	Pool  *mpool.Pool // where messages have their memory from
 	open  map[uint64]*Message
 	held  uint64
 }
@@ -54,7 +61,8 @@ func (t *Table) Begin(id uint64, am uint16, header []byte, total uint64) (*Messa
 	if t.open == nil {
 		t.open = map[uint64]*Message{}
 	}
-	m := &Message{ID: id, AM: am, Header: append([]byte(nil), header...), Data: make([]byte, total)}
+	m := &Message{ID: id, AM: am, Header: append([]byte(nil), header...), Buf: t.Pool.Get(int(total)), due: total}
+	m.Data = m.Buf.Bytes[:total:total]
 	t.open[id] = m
 	t.held += cost(total)
 	return m, nil
@@ -81,7 +89,7 @@ func (t *Table) Part(id, total uint64) error {
 // Close ends a message of parts, which must be whole. header is copied.
 func (t *Table) Close(id uint64, am uint16, header []byte, total uint64) (*Message, error) {
 	m := t.open[id]
-	if m == nil || !m.parts || uint64(len(m.Data)) != total || !m.whole() {
+	if m == nil || !m.parts || uint64(len(m.Data)) != total || !m.whole() || m.holds > 0 {
 		return nil, ErrFragment
 	}
 	m.AM, m.Header = am, append([]byte(nil), header...)
@@ -98,7 +106,23 @@ func (t *Table) Room(id, offset, size uint64) ([]byte, error) {
 	return m.Data[offset : offset+size : offset+size], nil
 }
 
-// Filled notes that the fragment's bytes are in place. It returns the message when that made it whole.
+// Place is Room for who writes into it later, bit by bit, and calls Unplace when that is over, before Filled if it was filled. The
+// message is not delivered while anybody may write into it.
+func (t *Table) Place(id, offset, size uint64) ([]byte, *Message, error) {
+	room, err := t.Room(id, offset, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := t.open[id]
+	m.holds++
+	return room, m, nil
+}
+
+// Unplace ends what Place began: nothing is written there any more. The message may have been dropped meanwhile.
+func (m *Message) Unplace() { m.holds-- }
+
+// Filled notes that the fragment's bytes are in place. It returns the message when that made it whole. A message that would
+// be whole while one of its fragments is still being written is refused: that one came twice, on two lanes.
 func (t *Table) Filled(id, offset, size uint64) (*Message, error) {
 	if _, err := t.Room(id, offset, size); err != nil {
 		return nil, err
@@ -107,7 +131,11 @@ func (t *Table) Filled(id, offset, size uint64) (*Message, error) {
 	if size == 0 && len(m.Data) > 0 {
 		return nil, nil // nothing came
 	}
+	if !m.parts && m.holds > 0 && m.due == size {
+		return nil, ErrFragment
+	}
 	m.add(offset, offset+size)
+	m.due -= size
 	if m.parts || !m.whole() {
 		return nil, nil
 	}
@@ -125,7 +153,14 @@ func (t *Table) remove(m *Message) {
 }
 
 // Drop forgets everything.
-func (t *Table) Drop() { t.open, t.held = nil, 0 }
+func (t *Table) Drop() {
+	for _, m := range t.open { // in any order: nothing but memory comes of it
+		if m.holds == 0 { // else somebody still writes there, and nobody else must get it
+			m.Buf.Release()
+		}
+	}
+	t.open, t.held = nil, 0
+}
 
 // Open is the number of messages that have begun.
 func (t *Table) Open() int { return len(t.open) }

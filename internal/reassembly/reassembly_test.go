@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/openbraid/braid/internal/mpool"
 )
 
 func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
@@ -24,7 +26,7 @@ func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
 				from = i
 			}
 		}
-		tab := Table{Limit: 1000}
+		tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 1000}
 		if _, err := tab.Begin(5, 1, []byte("h"), uint64(len(want))); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +59,7 @@ func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
 }
 
 func TestPartsWaitForTheirClose(t *testing.T) {
-	tab := Table{Limit: 100}
+	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 100}
 	for _, part := range []uint64{5, 0} {
 		if err := tab.Part(9, 10); err != nil {
 			t.Fatal(err)
@@ -90,7 +92,7 @@ func TestPartsWaitForTheirClose(t *testing.T) {
 }
 
 func TestBadFragments(t *testing.T) {
-	tab := Table{Limit: 100}
+	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 100}
 	if _, err := tab.Begin(1, 1, nil, 101); !errors.Is(err, ErrLimit) {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func TestBadFragments(t *testing.T) {
 // TestCostOfAttacks: what a peer has begun, or cut into pieces, costs no more than the limit says, in bytes and in time.
 func TestCostOfAttacks(t *testing.T) {
 	const limit = 1 << 20
-	tab := Table{Limit: limit}
+	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: limit}
 	for id := uint64(1); ; id++ {
 		if _, err := tab.Begin(id, 1, make([]byte, 1024), id%2); err != nil {
 			if !errors.Is(err, ErrLimit) {
@@ -126,7 +128,7 @@ func TestCostOfAttacks(t *testing.T) {
 		}
 	}
 
-	tab = Table{Limit: limit}
+	tab = Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: limit}
 	if _, err := tab.Begin(1, 1, nil, limit); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
-	ep.parts.Limit = w.cfg.MaxMessage
+	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
 	ep.deadline = timer.New(ep.closeTimedOut)
 	ep.live.init(ep)

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
@@ -30,17 +31,29 @@ type link struct {
 	from       string       // host of the peer
 	reason     error        // why it is lost
 
-	alive     health.Lane
-	placed    *memory.Region   // that a payload is being read into
-	reading   *request.Request // the get whose memory a payload is being read into
-	give      outbox.Handover  // what became of its operations, once it is lost
-	refused   refusals
-	buried    bool
-	wasUp     bool
+	placing
+	parting
+
+	alive   health.Lane
+	give    outbox.Handover // what became of its operations, once it is lost
+	refused refusals
+	wasUp   bool
+	warned  bool // its handshake is late
+}
+
+// placing is where the payload that is arriving is written, if it goes straight to where it belongs: one of them.
+type placing struct {
+	placed  *memory.Region      // of a put
+	reading *request.Request    // of the answer to this get
+	filling *reassembly.Message // of a fragment
+}
+
+// parting is how far the end of a connection has come.
+type parting struct {
 	saidClose bool
 	lingers   bool // until the peer, who closed, hangs up
 	goodbye   bool // got its answer, is to hang up
-	warned    bool // its handshake is late
+	buried    bool
 }
 
 // refusals count Refused frames on one lane instance.
@@ -134,18 +147,25 @@ func (l *link) Place(id uint8, head []byte, size int) []byte {
 		}
 	case wire.IDAMPart:
 		if h, err := wire.DecodeAMPart(head); err == nil && l.ep.parts.Part(h.Msg, h.Total) == nil {
-			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {
-				return b
-			}
+			return l.placeFragment(h.Msg, h.Offset, size)
 		}
 	case wire.IDAMFrag:
 		if h, err := wire.DecodeAMFrag(head); err == nil {
-			if b, err := l.ep.parts.Room(h.Msg, h.Offset, uint64(size)); err == nil {
-				return b
-			}
+			return l.placeFragment(h.Msg, h.Offset, size)
 		}
 	}
 	return nil
+}
+
+// placeFragment holds the message until the fragment is whole, or the lane is lost: its handler may run as soon as it
+// is delivered, and must not read what is still being written.
+func (l *link) placeFragment(msg, offset uint64, size int) []byte {
+	b, m, err := l.ep.parts.Place(msg, offset, uint64(size))
+	if err != nil {
+		return nil
+	}
+	l.filling = m
+	return b
 }
 
 // unplace ends what Place began.
@@ -153,6 +173,10 @@ func (l *link) unplace() {
 	if l.placed != nil {
 		l.placed.Leave()
 		l.placed = nil
+	}
+	if l.filling != nil {
+		l.filling.Unplace()
+		l.filling = nil
 	}
 	l.reading = nil
 }

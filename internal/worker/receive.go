@@ -172,6 +172,7 @@ func (ep *Endpoint) takeLast(l *link, in *transport.Incoming) error {
 
 func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) error {
 	n := uint64(len(in.Payload))
+	l.unplace() // all of it has arrived
 	if !in.Placed {
 		room, err := ep.parts.Room(msg, offset, n)
 		if err != nil {
@@ -190,7 +191,9 @@ func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) er
 }
 
 func (ep *Endpoint) whole(l *link, m *reassembly.Message) error {
-	return ep.accept(l, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, nil)
+	err := ep.accept(l, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, m.Buf)
+	m.Buf.Release()
+	return err
 }
 
 // accept queues a message for its handler. buf owns it, if it isn't the message's own memory.

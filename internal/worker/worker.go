@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
@@ -33,8 +34,9 @@ type Worker struct {
 	ready  []*Endpoint // have something to post
 	buried []*link     // to be closed at the end of the turn
 
-	calls delivery.Queue
-	pool  request.Pool
+	calls  delivery.Queue
+	pool   request.Pool
+	memory *mpool.Pool // of messages of several frames
 
 	state
 }
@@ -55,7 +57,8 @@ func New(o Options) (*Worker, error) {
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
-	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, rails: o.Rails, mem: o.Memory}
+	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, rails: o.Rails, mem: o.Memory,
+		memory: mpool.New(4<<10, 64<<20, 32<<20)}
 	w.now = w.env.Now()
 	w.calls.Handled = func(from any, cost uint64) { from.(*Endpoint).box.Handled(cost) }
 	for _, t := range o.Transports {

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/tcp"
 	"github.com/openbraid/braid/transport/transporttest"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/tcp"
-	"golang.org/x/sys/unix"
 )
 
 // rail is a couple with faults in front of the sockets of one side.

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openbraid/braid/transport"
 	"golang.org/x/sys/unix"
+
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/transport"
 )
 
 const (
@@ -23,7 +25,7 @@ type iface struct {
 	env  transport.Env
 	o    Options
 	poll poller
-	pool *pool
+	pool *mpool.Pool
 
 	eps       []*endpoint // all that aren't swept away yet
 	listeners []*listener
@@ -198,6 +200,6 @@ func (f *iface) Close() error {
 		f.spare.Release()
 		f.spare = nil
 	}
-	f.pool.close()
+	f.pool.Close()
 	return f.poll.close()
 }

@@ -9,7 +9,7 @@ func (in *inbox) space(f *iface) []byte {
 	case in.buf == nil:
 		in.buf, f.spare = f.spare, nil
 		if in.buf == nil {
-			in.buf = f.pool.get(readLen)
+			in.buf = f.pool.Get(readLen)
 		}
 		in.r, in.w = 0, 0
 	case in.r == in.w:
@@ -53,7 +53,7 @@ func (in *inbox) makeRoom(f *iface) {
 
 // move goes on in another buffer: the old one is too small, or somebody keeps frames in it.
 func (in *inbox) move(f *iface, size int) {
-	b := f.pool.get(max(size, readLen))
+	b := f.pool.Get(max(size, readLen))
 	in.w = copy(b.Bytes, in.buf.Bytes[in.r:in.w])
 	in.r = 0
 	in.buf.Release()

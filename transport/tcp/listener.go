@@ -4,8 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openbraid/braid/transport"
 	"golang.org/x/sys/unix"
+
+	"github.com/openbraid/braid/transport"
 )
 
 const (

@@ -2,8 +2,12 @@ package tcp
 
 import (
 	"github.com/openbraid/braid/internal/ledger"
+	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/transport"
 )
+
+// chunkLen is the size of the buffers that frames are encoded into.
+const chunkLen = 64 << 10
 
 const (
 	// earlyWrite is how much may be collected before Post writes by itself.
@@ -61,7 +65,7 @@ func (o *outbox) controlLen() int { return len(o.ctl) - o.ctlOff }
 func (o *outbox) empty() bool { return o.waits == 0 && o.controlLen() == 0 }
 
 // data encodes the frame whose entry in the books is e, number n.
-func (o *outbox) data(p *pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
+func (o *outbox) data(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
 	h := header{size: uint32(e.Size), id: e.ID, head: uint16(len(e.Head))}
 	if e.AckNow {
 		h.flags = flagAckNow
@@ -92,16 +96,16 @@ func (o *outbox) data(p *pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
 }
 
 // memory is where size bytes of a frame go. A frame that is larger than a chunk has a buffer of its own.
-func (o *outbox) memory(p *pool, led *ledger.Ledger, e *ledger.Entry, size int) (*transport.Buffer, int) {
+func (o *outbox) memory(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, size int) (*transport.Buffer, int) {
 	if size > chunkLen {
-		e.Mem = p.get(size)
+		e.Mem = p.Get(size)
 		return e.Mem, 0
 	}
 	if o.chunk != nil && o.fill+size > chunkLen {
 		o.handOver(led)
 	}
 	if o.chunk == nil {
-		o.chunk, o.fill = p.get(chunkLen), 0
+		o.chunk, o.fill = p.Get(chunkLen), 0
 	}
 	at := o.fill
 	o.fill += size

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -124,12 +125,11 @@ func TestControlPasses(t *testing.T) {
 }
 
 // poison fills what is given back, so that whoever still reads it finds out.
-func poison(p *pool) {
-	p.free = func(b *transport.Buffer) {
+func poison(p *mpool.Pool) {
+	p.OnFree = func(b *transport.Buffer) {
 		for i := range b.Bytes {
 			b.Bytes[i] = 0xdd
 		}
-		p.put(b)
 	}
 }
 

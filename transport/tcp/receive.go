@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	readLen    = 256 << 10 // what is read goes into buffers of this size
 	turnBytes  = 512 << 10 // read of one endpoint in one turn, before the others have theirs
 	placeFrom  = 16 << 10  // a data frame that lacks more than this is read to its place
 	afterLarge = 16 << 10  // read at most this behind a placed frame: the next may be one too

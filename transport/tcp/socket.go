@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openbraid/braid/transport"
 	"golang.org/x/sys/unix"
+
+	"github.com/openbraid/braid/transport"
 )
 
 // maxPieces of one write; the system's own limit is 1024.

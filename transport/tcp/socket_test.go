@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/tcp"
-	"golang.org/x/sys/unix"
 )
 
 // until turns until cond holds.

@@ -1,6 +1,9 @@
 package tcp
 
-import "github.com/openbraid/braid/transport"
+import (
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/transport"
+)
 
 const (
 	maxHead  = 4096
@@ -38,7 +41,7 @@ func (*tcp) Name() string { return "tcp" }
 
 // Open implements transport.Transport.
 func (t *tcp) Open(env transport.Env) (transport.Iface, error) {
-	f := &iface{env: env, o: t.o, pool: newPool(), scratch: scratch{vec: &vector{}}}
+	f := &iface{env: env, o: t.o, pool: mpool.New(chunkLen, 2<<20, 8<<20), scratch: scratch{vec: &vector{}}}
 	if err := f.poll.open(); err != nil {
 		return nil, &Error{Op: "open", Err: err}
 	}

@@ -1,0 +1,12 @@
+// Package mpool is memory that is used again: counted buffers by powers of two.
+//
+//	Get(size) --> buffer, one reference ... Release --> back in its class, or to the collector
+//
+// Transports and the engine import it.
+//
+// Invariants:
+//
+//  1. A buffer is handed out to one at a time: from Get to its last Release.
+//  2. Each class keeps a bounded number of bytes.
+//  3. Contents are whatever they were: who gets a buffer writes what he reads.
+package mpool

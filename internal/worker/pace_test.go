@@ -1,0 +1,91 @@
+package worker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// tireless is an actor that dials again each millisecond and doesn't give up.
+func (s *stage) tireless(name string) *actor {
+	rail := name + "0"
+	a := &actor{stage: s, name: name, host: s.net.Host(name, rail), named: map[string]*request.Request{}}
+	env := a.host.Env()
+	var err error
+	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{a.host}, Env: env, Memory: memory.NewTable(env.Rand),
+		Incarnation: uint64(name[0]), Rails: []string{rail},
+		Config: config.Config{Times: config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond}}})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// until lets things happen until ok, or for so long.
+func (s *stage) until(limit time.Duration, ok func() bool) bool {
+	for end := s.net.Now() + limit; !ok() && s.net.Now() < end && s.turn(); {
+	}
+	return ok()
+}
+
+// TestManyDialsInVain: a peer that was out of reach for thousands of dials, each of which left a record, comes back: the
+// first lane that comes up stays up, what waited is executed, and no record is left.
+func TestManyDialsInVain(t *testing.T) {
+	const attempts = 2000
+	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true})}
+	s.a, s.b = s.tireless("a"), s.tireless("b")
+	ln, err := s.b.eng.Listen("b0:7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	handled := 0
+	s.b.eng.Handle(1, func(*delivery.Message) { handled++ })
+	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
+	if err != nil || !s.until(time.Second, func() bool { return r.Reported }) || r.Err != nil {
+		t.Fatal("dial:", err, r.Err)
+	}
+	s.a.eng.Release(r)
+	if s.b.ep, _, _ = ln.Accept(); s.b.ep == nil {
+		t.Fatal("nobody to accept")
+	}
+
+	s.net.CutRail("a0", sim.Reset, sim.Both)
+	s.until(time.Second, func() bool { return ep.State() == worker.StateSuspended && s.b.ep.State() == worker.StateSuspended })
+	if _, err := ep.PostAM(1, nil, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	flush, err := ep.PostFlush()
+	if err != nil || flush == nil {
+		t.Fatal("flush without a lane:", flush, err)
+	}
+	records := func() int { return len(ep.Lanes()) - 1 } // one of which is up, or opening
+	for end := s.net.Now() + time.Minute; records() < attempts && s.net.Now() < end; {
+		s.until(100*time.Millisecond, func() bool { return false })
+	}
+	if records() < attempts {
+		t.Fatalf("%d records, want %d", records(), attempts)
+	}
+
+	s.net.Heal("a0")
+	if !s.until(time.Second, func() bool { return flush.Reported }) || flush.Err != nil {
+		t.Fatalf("flush: ended %v, %v; %v: %v", flush.Reported, flush.Err, ep.State(), ep.Err())
+	}
+	s.a.eng.Release(flush)
+	s.until(2*time.Second, func() bool { return false })
+	if n := records(); n > 0 || handled != 1 {
+		t.Errorf("%d records are left, %d messages were handled, want 0 and 1", n, handled)
+	}
+	for _, a := range []*worker.Endpoint{ep, s.b.ep} {
+		if st := a.Stats(); st.LanesLost != 1 || st.LanesUp != 2 || a.State() != worker.StateReady {
+			t.Errorf("%d lanes came up, %d were lost, %v: want 2 and 1, the healthy one stays", st.LanesUp, st.LanesLost, a.State())
+		}
+	}
+}
