@@ -30,6 +30,7 @@ type Attr struct {
 	Name     string
 	MaxHead  int  // bytes of Frame.Head
 	MaxFrame int  // bytes of Head and Payload together
+	Local    bool // reaches only the listeners of the same interface
 	InOrder  bool // data frames are accepted in posting order (so far always; an engine must not assume it)
 	// ZeroCopy is the payload size from which a frame posted with ZeroCopy is cheaper than a copy. 0: never.
 	ZeroCopy int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
@@ -19,11 +20,18 @@ import (
 // acceptBacklog is how many endpoints may wait to be accepted.
 const acceptBacklog = 1024
 
+// place is an address of an interface.
+type place struct {
+	iface transport.Iface
+	addr  string
+}
+
 // Listener is where peers dial: one address, and the same on each rail.
 type Listener struct {
 	w       *Worker
 	bound   []transport.Listener
 	addrs   []string
+	own     []place     // where this worker itself gets in without a network
 	waiting []*Endpoint // not accepted yet
 	accepts request.Queue
 	closed  bool
@@ -56,8 +64,36 @@ func (w *Worker) Listen(addr string) (*Listener, error) {
 			return nil, &outcome.Error{Op: "listen", Peer: h, Err: fmt.Errorf("rail: %w", err)}
 		}
 	}
+	if err := ln.bindOwn(); err != nil {
+		ln.Close()
+		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
+	}
 	w.listeners = append(w.listeners, ln)
 	return ln, nil
+}
+
+// bindOwn binds the interfaces that don't leave the worker.
+func (ln *Listener) bindOwn() error {
+	for _, i := range ln.w.ifaces {
+		if a := i.Attr(); a.Local {
+			b, err := i.Listen(net.JoinHostPort(a.Name, "0"), ln)
+			if err != nil {
+				return err
+			}
+			ln.bound, ln.own = append(ln.bound, b), append(ln.own, place{i, b.Addr()})
+		}
+	}
+	return nil
+}
+
+// where is how to get to an address: to one of the worker's own listeners without a network, if it has an interface for that.
+func (w *Worker) where(addr string) place {
+	for _, ln := range w.listeners {
+		if len(ln.own) > 0 && slices.Contains(ln.addrs, addr) {
+			return ln.own[0]
+		}
+	}
+	return place{w.ifaces[0], addr}
 }
 
 func (ln *Listener) bind(addr string) error {
@@ -150,7 +186,7 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 			same++
 		}
 	}
-	if ln.closed || len(w.inbound) >= w.cfg.HalfOpen || same >= w.cfg.HalfOpenPer && !loopback(l.from) {
+	if ln.closed || len(w.inbound) >= w.cfg.HalfOpen || same >= w.cfg.HalfOpenPer && !w.near(l.from) {
 		w.dropped++
 		return nil, transport.Options{}
 	}
@@ -160,8 +196,13 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 	return l, transport.Options{Window: w.cfg.Window}
 }
 
-// loopback: the clients of one's own host all have one address.
-func loopback(host string) bool {
+// near says whether a host is this one: all its clients have one address.
+func (w *Worker) near(host string) bool {
+	for _, i := range w.ifaces {
+		if a := i.Attr(); a.Local && a.Name == host {
+			return true
+		}
+	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
 }

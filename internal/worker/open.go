@@ -46,8 +46,9 @@ func (ep *Endpoint) dialNext() {
 	for len(ep.addrs) > 0 {
 		addr := ep.addrs[0]
 		ep.addrs = ep.addrs[1:]
-		p := &path{Path: topo.Path{Remote: addr}, iface: ep.w.ifaces[0]}
-		for _, rail := range ep.w.rails {
+		at := ep.w.where(addr)
+		p := &path{Path: topo.Path{Remote: at.addr}, iface: at.iface}
+		for _, rail := range ep.railsFor(at.iface) {
 			if host := topo.HostOf(rail); topo.Joins(host, addr) {
 				p.Local = host
 				break
@@ -60,6 +61,14 @@ func (ep *Endpoint) dialNext() {
 	}
 	err := fmt.Errorf("%w: %w", outcome.ErrDial, errors.Join(ep.tried...))
 	ep.fail(&outcome.Error{Op: "dial", Peer: ep.addr, Err: err})
+}
+
+// railsFor are the rails that an interface's lanes may run on.
+func (ep *Endpoint) railsFor(i transport.Iface) []string {
+	if i.Attr().Local {
+		return nil
+	}
+	return ep.w.rails
 }
 
 // attempt opens a new instance on a path.
@@ -282,7 +291,10 @@ func (ep *Endpoint) cameUp(l *link) {
 // openOthers builds the lanes after the first.
 func (ep *Endpoint) openOthers(addrs []string) {
 	first := ep.paths[0]
-	ps := topo.Paths(first.Path, ep.w.rails, addrs, ep.w.cfg.MaxLanes, ep.w.cfg.Lanes)
+	if first.iface.Attr().Local {
+		addrs = nil // one lane is all there is, and it does not fail
+	}
+	ps := topo.Paths(first.Path, ep.railsFor(first.iface), addrs, ep.w.cfg.MaxLanes, ep.w.cfg.Lanes)
 	if n := ep.w.cfg.Lanes; n > 0 && len(ps) > n {
 		ps = ps[:n]
 	}
