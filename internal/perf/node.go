@@ -34,7 +34,7 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 	}
 	n, err := braid.Open(braid.Options{
 		Transports: ts, Name: "perftest", Owned: !s.Shared, ErrorMode: s.ErrorMode, Lanes: s.Lanes,
-		Limits:  braid.Limits{Message: maxSize, Backlog: maxSize},
+		Limits:  braid.Limits{Message: maxSize, Backlog: maxSize, PendingBytes: 1 << 40},
 		OnEvent: onEvent,
 	})
 	if err != nil {
