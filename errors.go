@@ -32,6 +32,8 @@ var (
 	ErrRequest = errors.New("this request was given back, or will be, by another Wait, Then or Release")
 	// ErrInCallback: a blocking call inside a handler of an Owned worker, which nobody could make progress for.
 	ErrInCallback = errors.New("a handler of an Owned worker must not block: post the operation and return")
+	// ErrShared: what only the owner of a worker can do.
+	ErrShared = errors.New("a Shared worker sleeps and wakes by itself; for an event loop of one's own set Options.Owned")
 )
 
 // Fate says what the target may have done with an operation that ended with an error.

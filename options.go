@@ -11,11 +11,14 @@ import (
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/self"
 	"github.com/openbraid/braid/transport/tcp"
 )
 
-// Default is the transports that work everywhere: TCP.
-func Default() []transport.Transport { return []transport.Transport{tcp.New(tcp.Options{})} }
+// Default is the transports that work everywhere: TCP, and without a network what dials a listener of its own worker.
+func Default() []transport.Transport {
+	return []transport.Transport{tcp.New(tcp.Options{}), self.New(self.Options{})}
+}
 
 // ErrorMode is what becomes of an endpoint that loses a lane.
 //
@@ -70,6 +73,7 @@ type Options struct {
 	Name  string // label that peers show in their logs, at most 64 bytes
 
 	Owned     bool // workers belong to one goroutine, which calls Progress; see Worker
+	Wait      WaitPolicy
 	ErrorMode ErrorMode
 	Limits    Limits
 	Times     Times
@@ -108,6 +112,9 @@ func (o *Options) check() error {
 	}
 	if o.ErrorMode > None {
 		return fmt.Errorf("braid: Options.ErrorMode %d: Failover, Peer or None", o.ErrorMode)
+	}
+	if o.Wait > WaitSleep {
+		return fmt.Errorf("braid: Options.Wait %d: WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
 	}
 	if o.Lanes > config.MostLanes {
 		return fmt.Errorf("braid: Options.Lanes %d: at most %d", o.Lanes, config.MostLanes)

@@ -6,11 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
-	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -32,29 +30,14 @@ type Worker struct {
 	eng   *worker.Worker
 	owned bool
 
-	mu      sync.Mutex // of the engine; unused if owned
+	mu      sync.Mutex // of the engine; if owned, of Wake only
 	closed  bool
 	sleeper *sleep.Sleeper
-	wakeAt  atomic.Int64 // when the sleeping goroutine wakes by itself; 0: it isn't asleep; -1: never
-	pollers atomic.Int32 // goroutines that make progress while they wait
-	idle    sync.Cond    // pollers became 0
-	done    chan struct{}
+	pace    pace
+	keeper  keeper
 
-	running atomic.Bool // somebody runs the calls
-	calls   []delivery.Call
-	relief  relief
+	runner
 }
-
-// relief is for calls that take their time: whoever runs them makes no progress meanwhile, and others may wait for some.
-type relief struct {
-	role     sync.Mutex  // of who sleeps until something arrives
-	after    *time.Timer // calls standIn
-	standing bool        // somebody stands in; under the worker's lock
-	running  sync.WaitGroup
-}
-
-// relieveAfter is how long calls may take before somebody stands in for who runs them.
-const relieveAfter = 2 * time.Millisecond
 
 // NewWorker adds a worker to the node.
 //
@@ -72,8 +55,9 @@ func (n *Node) NewWorker() (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
-	w := &Worker{n: n, eng: eng, owned: n.opts.Owned, done: make(chan struct{})}
-	w.idle.L = &w.mu
+	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
+	w.pace.init(n.opts.Wait)
+	w.keeper.init()
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
@@ -83,11 +67,11 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: worker: %w", err)
 	}
 	if w.owned {
-		close(w.done)
+		close(w.keeper.done)
 	} else {
 		w.relief.after = time.AfterFunc(time.Hour, w.standIn)
 		w.relief.after.Stop()
-		go w.run()
+		go w.keep()
 	}
 	n.workers = append(n.workers, w)
 	return w, nil
@@ -119,114 +103,18 @@ func (w *Worker) lock() {
 	}
 }
 
-// unlock also hands to the system what was posted, and wakes the sleeping goroutine if something is due before it
-// would wake by itself: a time, or a callback. Under the lock, since Close takes the bell away.
+// unlock also hands to the system what was posted, and wakes the keeper if something is due before it would wake by itself: a
+// time, or a callback. Under the lock, since Close takes the bell away.
 func (w *Worker) unlock() {
 	if w.owned {
 		return
 	}
 	w.eng.Flush()
-	if at := w.wakeAt.Load(); at != 0 && !w.closed {
+	if at := w.keeper.wakeAt.Load(); at != 0 && !w.closed {
 		due := w.eng.Deadline()
 		if w.callsDue() || due != 0 && (at < 0 || int64(due) < at) {
 			w.sleeper.Wake()
 		}
-	}
-	w.mu.Unlock()
-}
-
-// callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
-func (w *Worker) callsDue() bool { return w.eng.Calls().Len() > 0 && !w.running.Load() }
-
-// Progress does what can be done now, and returns how much that was. For Owned workers; a Shared worker needs
-// it only where polling is wanted.
-//
-// Source: ucp_worker_progress.
-func (w *Worker) Progress() int {
-	n := w.turn()
-	switch {
-	case w.owned:
-		w.eng.Flush() // what the calls posted
-	case n > 0:
-		w.lock()
-		w.unlock() // the turn may have made something due before the sleeping goroutine wakes
-	}
-	return n
-}
-
-func (w *Worker) turn() int {
-	w.lock()
-	n := 0
-	if !w.closed {
-		n = w.eng.Turn()
-	}
-	w.unlockOnly()
-	return n + w.runCalls()
-}
-
-// runCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
-// progress, but the calls which that brings are for this loop to run.
-func (w *Worker) runCalls() (n int) {
-	for w.running.CompareAndSwap(false, true) {
-		k := w.runBatch()
-		if k == 0 {
-			break
-		}
-		n += k
-	}
-	return n
-}
-
-// finishEvery so many calls what they held is given back.
-const finishEvery = 16
-
-// runBatch runs the callbacks that are due now. One that panics, under somebody who recovers, takes nothing with it.
-func (w *Worker) runBatch() (n int) {
-	w.lock()
-	w.calls = w.eng.Calls().Take(w.calls[:0])
-	rest := w.calls
-	if n = len(rest); n == 0 {
-		w.running.Store(false) // before the lock is free: what comes after this look must find nobody running
-		w.unlockOnly()
-		return 0
-	}
-	w.unlockOnly()
-	ran := 0
-	if !w.owned {
-		w.relief.after.Reset(relieveAfter)
-	}
-	defer func() {
-		w.lock()
-		w.eng.Calls().Finish(rest[:ran])
-		w.eng.Calls().PutBack(rest[ran:])
-		w.unlock()
-		w.running.Store(false)
-		if w.owned {
-			return
-		}
-		w.relief.after.Stop()
-		if ran < len(rest) {
-			w.ring()
-		}
-	}()
-	for ran < len(rest) {
-		if ran == finishEvery {
-			w.lock()
-			w.eng.Calls().Finish(rest[:ran])
-			w.unlock()
-			rest, ran = rest[ran:], 0
-		}
-		ran++
-		w.eng.Calls().Run(&rest[ran-1])
-	}
-	return n
-}
-
-// ring wakes the sleeping goroutine.
-func (w *Worker) ring() {
-	w.mu.Lock()
-	if !w.closed {
-		w.sleeper.Wake()
 	}
 	w.mu.Unlock()
 }
@@ -238,166 +126,23 @@ func (w *Worker) unlockOnly() {
 	}
 }
 
-// run is the goroutine of a Shared worker: it sleeps, and makes progress while nobody else does.
-func (w *Worker) run() {
-	defer close(w.done)
-	for {
-		w.mu.Lock()
-		for w.pollers.Load() > 0 && !w.closed {
-			w.idle.Wait()
-		}
-		w.mu.Unlock()
-		if !w.sleep() {
-			return
-		}
-		for i := 0; i < 64 && w.pollers.Load() == 0; i++ {
-			if w.turn() == 0 {
-				break
-			}
-		}
-	}
-}
-
-// standIn sleeps and makes progress in place of somebody whose callbacks take their time, until they are done.
-func (w *Worker) standIn() {
-	w.mu.Lock()
-	if w.closed || w.relief.standing {
-		w.mu.Unlock()
-		return
-	}
-	w.relief.standing = true
-	w.relief.running.Add(1)
-	defer w.relief.running.Done()
-	for w.running.Load() && !w.closed {
-		w.mu.Unlock()
-		if w.sleep() {
-			w.turn()
-		}
-		w.mu.Lock()
-	}
-	w.relief.standing = false
-	w.mu.Unlock()
-}
-
-// sleep returns when something arrived or is due; false means that the worker is closed.
-func (w *Worker) sleep() bool {
-	w.relief.role.Lock()
-	defer w.relief.role.Unlock()
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return false
-	}
-	if w.callsDue() {
-		w.mu.Unlock()
-		return true
-	}
-	due := w.eng.Deadline()
-	at, timeout := int64(-1), time.Duration(-1)
-	if due != 0 {
-		at, timeout = int64(due), max(0, due-clock())
-	}
-	w.wakeAt.Store(at)
-	w.mu.Unlock()
-	w.sleeper.Wait(timeout)
-	w.wakeAt.Store(0)
-	return true
-}
-
-// spins is how many idle turns somebody who waits makes before he sleeps.
-const spins = 50
-
-// wait makes progress until r's end for the user, or until the context is over. It gives r back.
-func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
-	if w.owned {
-		return w.waitOwned(ctx, r)
-	}
-	w.mu.Lock()
-	wake := r.Wake()
-	w.mu.Unlock()
-	w.poll(ctx, r)
-	if !r.Ended() {
-		select {
-		case <-wake:
-		case <-ctx.Done():
-		}
-	}
-	w.lock()
-	defer w.unlock()
-	if !r.Ended() {
-		return nil, public(w.eng.Abandon(r, ctx.Err()))
-	}
-	return w.take(r)
-}
-
-// poll makes progress until r's end, or nothing happens for a while.
-func (w *Worker) poll(ctx context.Context, r *request.Request) {
-	w.pollers.Add(1)
-	defer func() { // also if a callback panics
-		if w.pollers.Add(-1) == 0 {
-			w.lock()
-			w.idle.Signal()
-			w.unlock() // the last turn may have made something due before the sleeping goroutine wakes
-		}
-	}()
-	for idle := 0; idle < spins && !r.Ended() && ctx.Err() == nil; {
-		if w.turn() > 0 {
-			idle = 0
-		} else {
-			idle++
-		}
-	}
-}
-
-func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error) {
-	for idle := 0; !r.Ended(); {
-		if w.running.Load() {
-			return nil, public(w.eng.Abandon(r, ErrInCallback))
-		}
-		if ctx.Err() != nil {
-			return nil, public(w.eng.Abandon(r, ctx.Err()))
-		}
-		if w.Progress() > 0 {
-			idle = 0
-		} else if idle++; idle > spins {
-			w.nap()
-		}
-	}
-	return w.take(r)
-}
-
-// nap sleeps until something arrives or is due, not longer than a context may go unlooked at.
-func (w *Worker) nap() {
-	timeout := 10 * time.Millisecond
-	if due := w.eng.Deadline(); due != 0 {
-		timeout = min(timeout, max(0, due-clock()))
-	}
-	w.sleeper.Wait(timeout)
-}
-
-func (w *Worker) take(r *request.Request) (any, error) {
-	res, err := r.Result, public(r.Err)
-	w.eng.Release(r)
-	return res, err
-}
-
 // Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing. It waits for
 // the handler or callback that runs, so a Shared worker must not be closed from inside one.
 //
 // Source: ucp_worker_destroy.
 func (w *Worker) Close() error {
-	w.lock()
+	w.mu.Lock()
 	if w.closed {
-		w.unlockOnly()
+		w.mu.Unlock()
 		return nil
 	}
 	w.closed = true
 	err := w.eng.Close()
-	w.idle.Signal()
-	w.unlockOnly()
 	w.sleeper.Wake()
+	w.keeper.come()
+	w.mu.Unlock()
 	w.runCalls()
-	<-w.done
+	<-w.keeper.done
 	if !w.owned {
 		w.relief.after.Stop()
 		w.relief.running.Wait()

@@ -42,11 +42,15 @@ func (b *bell) ring() {
 	}
 }
 
-// answer makes it quiet again. A ring that comes meanwhile belongs to who answers.
-func (b *bell) answer() {
-	if b.rung.Load() {
-		var p [16]byte
-		unix.Read(b.r, p[:])
+// answer makes it quiet again, and says whether it rang. A ring that comes meanwhile belongs to who answers. Between the two
+// steps of a ring there is nothing to read yet: then it stays rung, or the byte that comes would never be taken away.
+func (b *bell) answer() bool {
+	if !b.rung.Load() {
+		return false
+	}
+	var p [16]byte
+	if n, _ := unix.Read(b.r, p[:]); n > 0 {
 		b.rung.Store(false)
 	}
+	return true
 }

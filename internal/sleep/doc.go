@@ -4,13 +4,15 @@
 //	Wait(timeout) --+-- a descriptor is readable
 //	                +-- Wake() from any goroutine
 //	                +-- the time is over
-//	FD()            all of that as one descriptor, where the system has such (Linux)
+//	FD(), Arm(time) all of that as one descriptor, where the system has such (Linux)
 //
 // The root package imports it.
 //
 // Invariants:
 //
-//  1. A Wake that comes before Wait makes that Wait return at once: no wake-up is lost.
-//  2. Wait is for one goroutine at a time, Wake for any.
-//  3. The descriptor is readable as long as its reason lasts, and no longer: level-triggered.
+//  1. A Wake that comes before Wait makes that Wait return at once: no wake-up is lost. So does one that
+//     comes before Arm: it says false.
+//  2. Wait and Arm are for one goroutine at a time, Wake for any.
+//  3. The descriptor is readable as long as its reason lasts, and no longer: level-triggered. After Arm said true, an edge
+//     comes with the next reason.
 package sleep

@@ -37,22 +37,33 @@ func New(fds []int) (*Sleeper, error) {
 	return s, nil
 }
 
-// Wait sleeps until something of the picture happens. A negative timeout is none.
+// Wait sleeps until something of the picture happens. A negative timeout is none. An alarm that Arm set is off then: one
+// that has gone off would wake each Wait.
 func (s *Sleeper) Wait(timeout time.Duration) {
+	s.setAlarm(-1)
 	ms := -1
 	if timeout >= 0 {
-		ms = int((timeout + time.Millisecond - 1) / time.Millisecond)
+		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
 	}
 	unix.EpollWait(s.set, s.one[:], ms)
 	s.answer()
 }
 
-// FD is one descriptor that is readable when Wait would not sleep.
+// FD is one descriptor that is readable when Wait would not sleep, once Arm has said true.
 func (s *Sleeper) FD() int { return s.set }
 
-// Alarm makes FD readable after a time; negative: never. It also makes the bell quiet.
-func (s *Sleeper) Alarm(after time.Duration) {
-	s.answer()
+// Arm prepares FD: it will also become readable after a time; negative: never. False means that there is a reason already, and
+// that somebody's Wake is answered by that.
+func (s *Sleeper) Arm(after time.Duration) bool {
+	if s.answer() {
+		return false
+	}
+	s.setAlarm(after)
+	n, _ := unix.EpollWait(s.set, s.one[:], 0)
+	return n <= 0
+}
+
+func (s *Sleeper) setAlarm(after time.Duration) {
 	if after < 0 && !s.armed {
 		return
 	}

@@ -1,6 +1,7 @@
 package sleep
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -74,23 +75,62 @@ func TestFD(t *testing.T) {
 			t.Fatalf("%s: readable = %v", what, got)
 		}
 	}
+	arm := func(what string, after time.Duration, want bool) {
+		t.Helper()
+		if got := s.Arm(after); got != want {
+			t.Fatalf("%s: Arm = %v", what, got)
+		}
+		expect(what, !want)
+	}
 	expect("new", false)
+	arm("new", -1, true)
 	s.Wake()
 	expect("woken", true)
-	s.Alarm(-1)
-	expect("armed", false)
+	if s.Arm(-1) {
+		t.Fatal("Arm slept over a wake-up")
+	}
+	arm("woken and told", -1, true)
 	unix.Write(p[1], []byte{1})
-	expect("data", true)
+	arm("data", -1, false)
 	unix.Read(p[0], make([]byte, 1))
-	expect("data read", false)
-	s.Alarm(0)
+	arm("data read", -1, true)
+	arm("with an alarm", time.Millisecond, true)
 	for end := time.Now().Add(5 * time.Second); !readable(); {
 		if time.Now().After(end) {
 			t.Fatal("no alarm")
 		}
 	}
-	s.Alarm(time.Hour)
-	expect("alarm put off", false)
-	s.Alarm(-1)
-	expect("no alarm", false)
+	begin := time.Now()
+	s.Wait(20 * time.Millisecond)
+	if d := time.Since(begin); d < 10*time.Millisecond {
+		t.Fatalf("an old alarm woke after %v who slept for something else", d)
+	}
+	arm("alarm put off", time.Hour, true)
+	arm("no alarm", -1, true)
+}
+
+// TestBellIsQuietInTheEnd: whatever rings and answers at once, no byte is left that nobody will take away.
+func TestBellIsQuietInTheEnd(t *testing.T) {
+	s, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2000 {
+		var rings sync.WaitGroup
+		for range 3 {
+			rings.Go(s.Wake)
+		}
+		s.answer()
+		s.answer()
+		rings.Wait()
+		s.answer() // takes what is left, however the others met
+		var b [1]byte
+		if n, _ := unix.Read(s.r, b[:]); n > 0 {
+			t.Fatal("a byte is left, and the bell says that it was not rung")
+		}
+		if s.rung.Load() {
+			t.Fatal("the bell says that it was rung, and there is nothing to wake anybody")
+		}
+	}
 }

@@ -31,7 +31,7 @@ func New(fds []int) (*Sleeper, error) {
 func (s *Sleeper) Wait(timeout time.Duration) {
 	ms := -1
 	if timeout >= 0 {
-		ms = int((timeout + time.Millisecond - 1) / time.Millisecond)
+		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
 	}
 	unix.Poll(s.poll, ms)
 	s.answer()
@@ -40,8 +40,8 @@ func (s *Sleeper) Wait(timeout time.Duration) {
 // FD is -1: there is no one descriptor for all here.
 func (s *Sleeper) FD() int { return -1 }
 
-// Alarm is for FD.
-func (s *Sleeper) Alarm(time.Duration) {}
+// Arm is for FD.
+func (s *Sleeper) Arm(time.Duration) bool { return false }
 
 // Wake makes the present or the next Wait return.
 func (s *Sleeper) Wake() { s.ring() }

@@ -1,0 +1,109 @@
+package braid
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// EventFD is a descriptor for an event loop of one's own, on an Owned worker. It becomes readable when Progress has something to do,
+// also because a time has come; but only after Arm has said true. Watch it for reading, level- or
+// edge-triggered, and never read from it; it is the worker's and is closed with it.
+//
+//	loop:  for w.Progress() > 0 {}      // until nothing is left to do
+//	       if !w.Arm() { continue }     // something came meanwhile
+//	       wait for EventFD and whatever else the program waits for
+//
+// Errors: *OpError: ErrShared of a Shared worker, which sleeps by itself; errors.ErrUnsupported on systems other than Linux: use
+// Sleep there; ErrClosed.
+// Source: ucp_worker_get_efd.
+func (w *Worker) EventFD() (int, error) {
+	if !w.owned {
+		return -1, opError("event descriptor", "", ErrShared)
+	}
+	if w.closed {
+		return -1, opError("event descriptor", "", ErrClosed)
+	}
+	fd := w.sleeper.FD()
+	if fd < 0 {
+		return -1, opError("event descriptor", "", errors.ErrUnsupported)
+	}
+	return fd, nil
+}
+
+// Arm prepares EventFD. False: there is something to do now, call Progress. True: there is nothing, and the descriptor becomes readable
+// when there is. Each Arm holds for one sleep; posting after it is legal, but arm again before sleeping.
+//
+// Of a Shared or a closed worker, and where there is no EventFD, it is false.
+//
+// Source: ucp_worker_arm.
+func (w *Worker) Arm() bool {
+	if !w.owned || w.closed || w.sleeper.FD() < 0 {
+		return false
+	}
+	after, idle := w.idle()
+	return idle && w.sleeper.Arm(after)
+}
+
+// idle says whether an Owned worker has nothing to do, and for how long unless something arrives; negative: for ever.
+func (w *Worker) idle() (after time.Duration, idle bool) {
+	w.eng.Flush() // what was posted since the last turn
+	if w.callsDue() {
+		return 0, false
+	}
+	due := w.eng.Deadline()
+	if due == 0 {
+		return -1, true
+	}
+	after = due - clock()
+	return after, after > 0
+}
+
+// Sleep sleeps until an Owned worker has something to do, somebody calls Wake, or the context is over. It makes no progress: a
+// program without other descriptors calls the two in turn. It may return for nothing. A Shared worker sleeps by itself.
+//
+//	for ctx.Err() == nil {
+//		for w.Progress() > 0 {
+//		}
+//		w.Sleep(ctx)
+//	}
+//
+// Errors: *OpError: ErrShared, ErrClosed, ErrInCallback; the context's.
+// Source: ucp_worker_wait.
+func (w *Worker) Sleep(ctx context.Context) error {
+	switch {
+	case !w.owned:
+		return opError("sleep", "", ErrShared)
+	case w.closed:
+		return opError("sleep", "", ErrClosed)
+	case w.running.Load():
+		return opError("sleep", "", ErrInCallback)
+	case ctx.Err() != nil:
+		return opError("sleep", "", ctx.Err())
+	}
+	after, idle := w.idle()
+	if !idle {
+		return nil
+	}
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, w.Wake)
+		defer stop()
+	}
+	w.sleeper.Wait(after)
+	if err := ctx.Err(); err != nil {
+		return opError("sleep", "", err)
+	}
+	return nil
+}
+
+// Wake ends the present or the next sleep of the worker, makes its EventFD readable, or the next Arm say false. Any goroutine may
+// call it, also of an Owned worker, and at any time.
+//
+// Source: ucp_worker_signal.
+func (w *Worker) Wake() {
+	w.mu.Lock()
+	if !w.closed {
+		w.sleeper.Wake()
+	}
+	w.mu.Unlock()
+}

@@ -1,0 +1,118 @@
+package braid
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid/internal/delivery"
+)
+
+// runner runs the user's code: handlers, callbacks, events. One call at a time, in order, without a lock.
+type runner struct {
+	running atomic.Bool // somebody runs the calls
+	calls   []delivery.Call
+	relief  relief
+}
+
+// relief is for calls that take their time: whoever runs them makes no progress meanwhile, and others may wait for some. Who
+// polls needs none, since the keeper comes when polling stops. When the keeper itself runs them, a timer calls somebody else.
+type relief struct {
+	role     sync.Mutex  // of who sleeps until something arrives
+	after    *time.Timer // calls standIn
+	standing bool        // somebody stands in; under the worker's lock
+	running  sync.WaitGroup
+}
+
+const (
+	// relieveAfter is how long calls may take before somebody stands in for the keeper.
+	relieveAfter = 2 * time.Millisecond
+	// finishEvery so many calls what they held is given back.
+	finishEvery = 16
+)
+
+// callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
+func (w *Worker) callsDue() bool { return w.eng.Calls().Len() > 0 && !w.running.Load() }
+
+// runCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
+// progress, but the calls which that brings are for this loop to run.
+func (w *Worker) runCalls() (n int) {
+	for w.running.CompareAndSwap(false, true) {
+		k := w.runBatch()
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return n
+}
+
+// runBatch runs the callbacks that are due now. One that panics, under somebody who recovers, takes nothing with it.
+func (w *Worker) runBatch() (n int) {
+	w.lock()
+	w.calls = w.eng.Calls().Take(w.calls[:0])
+	rest := w.calls
+	if n = len(rest); n == 0 {
+		w.running.Store(false) // before the lock is free: what comes after this look must find nobody running
+		w.unlockOnly()
+		return 0
+	}
+	w.unlock() // what the turn made due may be due before the calls are over
+	ran := 0
+	defer func() {
+		w.lock()
+		w.eng.Calls().Finish(rest[:ran])
+		w.eng.Calls().PutBack(rest[ran:])
+		w.unlock()
+		w.running.Store(false)
+		if ran < len(rest) && !w.owned {
+			w.Wake()
+		}
+	}()
+	for ran < len(rest) {
+		if ran == finishEvery {
+			w.lock()
+			w.eng.Calls().Finish(rest[:ran])
+			w.unlock()
+			rest, ran = rest[ran:], 0
+		}
+		ran++
+		w.eng.Calls().Run(&rest[ran-1])
+	}
+	return n
+}
+
+// relieved is a turn of the keeper: somebody comes if the calls that it brings take their time. The timer is the keeper's alone; who
+// stands in needs none, for the keeper is free when another runs the calls.
+func (w *Worker) relieved() int {
+	n, due := w.turn()
+	if due {
+		w.relief.after.Reset(relieveAfter)
+		defer w.relief.after.Stop()
+		n += w.runCalls()
+	}
+	return n
+}
+
+// standIn sleeps and makes progress in place of somebody whose callbacks take their time, until they are done.
+func (w *Worker) standIn() {
+	w.mu.Lock()
+	if w.closed || w.relief.standing {
+		w.mu.Unlock()
+		return
+	}
+	w.relief.standing = true
+	w.relief.running.Add(1)
+	defer w.relief.running.Done()
+	for w.running.Load() && !w.closed {
+		w.mu.Unlock()
+		if w.sleep() {
+			if _, due := w.turn(); due {
+				w.runCalls()
+			}
+		}
+		w.mu.Lock()
+	}
+	w.relief.standing = false
+	w.mu.Unlock()
+}

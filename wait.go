@@ -1,0 +1,256 @@
+package braid
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid/internal/request"
+)
+
+// Progress does what can be done now, and returns how much that was. For Owned workers; a Shared worker needs
+// it only where polling is wanted. Who calls it in a loop need not let others have the processor: it does so by itself, now and then if
+// nobody wants it, soon if a peer on the same processor does.
+//
+// Source: ucp_worker_progress.
+func (w *Worker) Progress() int {
+	n := w.progress()
+	w.pace.note(n)
+	return n
+}
+
+func (w *Worker) progress() int {
+	n, due := w.turn()
+	if due {
+		n += w.runCalls()
+		if w.owned {
+			w.eng.Flush() // what the calls posted
+		}
+	}
+	return n
+}
+
+// turn is one turn of the engine. due says that there are calls to be run.
+func (w *Worker) turn() (n int, due bool) {
+	w.lock()
+	if !w.closed {
+		n = w.eng.Turn()
+	}
+	due = w.eng.Calls().Len() > 0
+	if n > 0 && w.keeper.asleep() {
+		w.unlock() // the turn may have made something due before the keeper wakes
+	} else {
+		w.unlockOnly()
+	}
+	return n, due
+}
+
+// keeper is the goroutine of a Shared worker: it sleeps, and makes progress while nobody else does.
+//
+//	   +------------ nothing to do -------------+
+//	   v                                        |
+//	asleep --- arrival, time, Wake -------> turns
+//	   |                                        ^
+//	   | others poll                            | nobody does any more, or come()
+//	   +-------------> stays away --------------+
+type keeper struct {
+	wakeAt  atomic.Int64  // when it wakes by itself; 0: it isn't asleep; -1: never
+	pollers atomic.Int32  // goroutines that make progress while they wait
+	called  chan struct{} // come
+	done    chan struct{} // it has ended
+}
+
+const (
+	// away is how long the keeper leaves progress to others before it looks again.
+	away = time.Millisecond
+	// busy so many polls in that time are reason enough to go on.
+	busy = 32
+)
+
+func (k *keeper) init() { k.called, k.done = make(chan struct{}, 1), make(chan struct{}) }
+
+func (k *keeper) asleep() bool { return k.wakeAt.Load() != 0 }
+
+// come calls the keeper if it stays away.
+func (k *keeper) come() {
+	select {
+	case k.called <- struct{}{}:
+	default:
+	}
+}
+
+func (w *Worker) keep() {
+	defer close(w.keeper.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		before := w.pace.polls.Load()
+		if !w.sleep() {
+			return
+		}
+		for w.polled(before) {
+			before = w.pace.polls.Load()
+			timer.Reset(away)
+			select {
+			case <-timer.C:
+			case <-w.keeper.called:
+			}
+		}
+		for i := 0; i < 64 && w.keeper.pollers.Load() == 0; i++ {
+			if w.relieved() == 0 {
+				break
+			}
+		}
+	}
+}
+
+// polled says that others make progress: some wait, or have called Progress often since there were so many polls.
+func (w *Worker) polled(before uint32) bool {
+	return w.keeper.pollers.Load() > 0 || w.pace.polls.Load()-before >= busy
+}
+
+// sleep returns when something arrived or is due; false means that the worker is closed.
+func (w *Worker) sleep() bool {
+	w.relief.role.Lock()
+	defer w.relief.role.Unlock()
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	if w.callsDue() {
+		w.mu.Unlock()
+		return true
+	}
+	due := w.eng.Deadline()
+	at, timeout := int64(-1), time.Duration(-1)
+	if due != 0 {
+		at, timeout = int64(due), max(0, due-clock())
+	}
+	w.keeper.wakeAt.Store(at)
+	w.mu.Unlock()
+	w.sleeper.Wait(timeout)
+	w.keeper.wakeAt.Store(0)
+	return true
+}
+
+// wait makes progress until r's end for the user, or until the context is over. It gives r back.
+func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
+	if w.owned {
+		return w.waitOwned(ctx, r)
+	}
+	w.poll(ctx, r)
+	if !r.Ended() {
+		w.mu.Lock()
+		wake := r.Wake()
+		ended := r.Reported
+		w.unlock() // the last turn may have made something due before the keeper wakes
+		w.keeper.come()
+		if !ended {
+			select {
+			case <-wake:
+			case <-ctx.Done():
+			}
+		}
+	}
+	w.lock()
+	defer w.unlock()
+	if !r.Ended() {
+		return nil, public(w.eng.Abandon(r, ctx.Err()))
+	}
+	return w.take(r)
+}
+
+// poll makes progress until r's end, or until it is time to sleep.
+func (w *Worker) poll(ctx context.Context, r *request.Request) {
+	if w.pace.policy == WaitSleep {
+		return
+	}
+	counted := int32(1)
+	w.keeper.pollers.Add(1)
+	defer func() { w.keeper.pollers.Add(-counted) }() // also if a callback panics
+	for idle := 0; !r.Ended() && ctx.Err() == nil; {
+		n, due := w.turn()
+		if due {
+			w.keeper.pollers.Add(-1) // who runs calls makes no progress
+			counted = 0
+			n += w.runCalls()
+			w.keeper.pollers.Add(1)
+			counted = 1
+		}
+		if n > 0 {
+			idle = 0
+		} else {
+			idle++
+		}
+		if w.pace.waited(n, idle) {
+			return
+		}
+	}
+}
+
+func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error) {
+	var s slumber
+	defer s.end()
+	for idle := 0; !r.Ended(); {
+		if w.running.Load() {
+			return nil, public(w.eng.Abandon(r, ErrInCallback))
+		}
+		if ctx.Err() != nil {
+			return nil, public(w.eng.Abandon(r, ctx.Err()))
+		}
+		n := w.progress()
+		if n > 0 {
+			idle = 0
+		} else {
+			idle++
+		}
+		if w.pace.waited(n, idle) {
+			w.slumber(ctx, &s)
+		}
+	}
+	return w.take(r)
+}
+
+// slumber is the sleep of one who owns his worker, and has a context.
+type slumber struct {
+	slept int
+	stop  func() bool // of what wakes him when the context is over; nil: nothing does
+}
+
+func (s *slumber) end() {
+	if s.stop != nil {
+		s.stop()
+	}
+}
+
+const (
+	// look is how long a context may go unlooked at,
+	look = 10 * time.Millisecond
+	// looks times; who sleeps longer has himself woken when it is over. That costs an allocation.
+	looks = 3
+)
+
+// slumber sleeps until something arrives or is due, or the context is over.
+func (w *Worker) slumber(ctx context.Context, s *slumber) {
+	timeout := time.Duration(-1)
+	if ctx.Done() != nil && s.stop == nil {
+		if s.slept++; s.slept <= looks {
+			timeout = look
+		} else {
+			s.stop = context.AfterFunc(ctx, w.Wake)
+		}
+	}
+	if due := w.eng.Deadline(); due != 0 {
+		if left := max(0, due-clock()); timeout < 0 || left < timeout {
+			timeout = left
+		}
+	}
+	w.sleeper.Wait(timeout)
+}
+
+func (w *Worker) take(r *request.Request) (any, error) {
+	res, err := r.Result, public(r.Err)
+	w.eng.Release(r)
+	return res, err
+}
