@@ -112,6 +112,50 @@ func TestBadFragments(t *testing.T) {
 	}
 }
 
+// TestNotDeliveredWhileWritten: somebody who still writes into a message keeps it from being delivered, as an error that
+// changes nothing.
+func TestNotDeliveredWhileWritten(t *testing.T) {
+	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 1 << 20}
+	if _, err := tab.Begin(1, 3, nil, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := tab.Part(2, 10); err != nil {
+		t.Fatal(err)
+	}
+	var held []*Message
+	for id := uint64(1); id <= 2; id++ {
+		room, m, err := tab.Place(id, 2, 8)
+		if err != nil || len(room) != 8 || cap(room) != 8 {
+			t.Fatal(len(room), cap(room), err)
+		}
+		held = append(held, m)
+		if m, err := tab.Filled(id, 0, 2); m != nil || err != nil {
+			t.Fatal(m, err)
+		}
+	}
+	if _, _, err := tab.Place(1, 1, 2); !errors.Is(err, ErrFragment) {
+		t.Error("a place for what has arrived:", err)
+	}
+	if m, err := tab.Filled(1, 2, 8); m != nil || !errors.Is(err, ErrFragment) {
+		t.Errorf("delivered while it is written: %v, %v", m, err)
+	}
+	if m, err := tab.Filled(2, 2, 8); m != nil || err != nil {
+		t.Fatal(m, err)
+	}
+	if m, err := tab.Close(2, 3, nil, 10); m != nil || !errors.Is(err, ErrFragment) {
+		t.Errorf("closed while it is written: %v, %v", m, err)
+	}
+	for _, m := range held {
+		m.Unplace()
+	}
+	if m, err := tab.Filled(1, 2, 8); m != held[0] || err != nil {
+		t.Errorf("nobody writes any more: %v, %v", m, err)
+	}
+	if m, err := tab.Close(2, 3, nil, 10); m != held[1] || err != nil {
+		t.Errorf("nobody writes any more: %v, %v", m, err)
+	}
+}
+
 // TestCostOfAttacks: what a peer has begun, or cut into pieces, costs no more than the limit says, in bytes and in time.
 func TestCostOfAttacks(t *testing.T) {
 	const limit = 1 << 20

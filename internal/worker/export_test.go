@@ -20,3 +20,9 @@ func (ep *Endpoint) Dump() string { return ep.hand.Dump() }
 
 // Live is the number of requests that are out.
 func (w *Worker) Live() int { return w.pool.Live() }
+
+// Filling says whether a fragment of a message is being read into its place on a lane.
+func (ep *Endpoint) Filling(id wire.Instance) bool {
+	l := ep.find(id)
+	return l != nil && l.filling != nil
+}

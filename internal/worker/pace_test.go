@@ -1,6 +1,8 @@
 package worker_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,15 +16,38 @@ import (
 	"github.com/openbraid/braid/transport/sim"
 )
 
-// tireless is an actor that dials again each millisecond and doesn't give up.
-func (s *stage) tireless(name string) *actor {
-	rail := name + "0"
-	a := &actor{stage: s, name: name, host: s.net.Host(name, rail), named: map[string]*request.Request{}}
+// plain is two workers whose frames aren't logged, connected over so many lanes. b logs the messages that it handles.
+func plain(t *testing.T, seed uint64, lanes int, calm bool, c config.Times) *stage {
+	t.Helper()
+	s := &stage{net: sim.New(seed, sim.Config{MaxHead: 2048, Calm: calm})}
+	s.a, s.b = s.plain("a", lanes, c), s.plain("b", lanes, c)
+	ln, err := s.b.eng.Listen("b0:7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.b.eng.Handle(1, func(*delivery.Message) { s.logf("b: handled message") })
+	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
+	if err != nil || !s.until(time.Second, func() bool { return r.Reported }) || r.Err != nil {
+		t.Fatal("dial:", err, r.Err)
+	}
+	s.a.eng.Release(r)
+	s.a.ep = ep
+	if s.b.ep, _, _ = ln.Accept(); s.b.ep == nil || len(ep.Lanes()) != lanes {
+		t.Fatalf("no endpoint of %d lanes", lanes)
+	}
+	return s
+}
+
+func (s *stage) plain(name string, lanes int, c config.Times) *actor {
+	var rails []string
+	for i := range lanes {
+		rails = append(rails, fmt.Sprintf("%s%d", name, i))
+	}
+	a := &actor{stage: s, name: name, host: s.net.Host(name, rails...), named: map[string]*request.Request{}}
 	env := a.host.Env()
 	var err error
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{a.host}, Env: env, Memory: memory.NewTable(env.Rand),
-		Incarnation: uint64(name[0]), Rails: []string{rail},
-		Config: config.Config{Times: config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond}}})
+		Incarnation: uint64(name[0]), Rails: rails, Config: config.Config{Times: c}})
 	if err != nil {
 		panic(err)
 	}
@@ -36,27 +61,14 @@ func (s *stage) until(limit time.Duration, ok func() bool) bool {
 	return ok()
 }
 
+func (s *stage) handled() int { return strings.Count(s.log.String(), "b: handled message") }
+
 // TestManyDialsInVain: a peer that was out of reach for thousands of dials, each of which left a record, comes back: the
 // first lane that comes up stays up, what waited is executed, and no record is left.
 func TestManyDialsInVain(t *testing.T) {
 	const attempts = 2000
-	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true})}
-	s.a, s.b = s.tireless("a"), s.tireless("b")
-	ln, err := s.b.eng.Listen("b0:7")
-	if err != nil {
-		t.Fatal(err)
-	}
-	handled := 0
-	s.b.eng.Handle(1, func(*delivery.Message) { handled++ })
-	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
-	if err != nil || !s.until(time.Second, func() bool { return r.Reported }) || r.Err != nil {
-		t.Fatal("dial:", err, r.Err)
-	}
-	s.a.eng.Release(r)
-	if s.b.ep, _, _ = ln.Accept(); s.b.ep == nil {
-		t.Fatal("nobody to accept")
-	}
-
+	s := plain(t, 1, 1, true, config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond})
+	ep := s.a.ep
 	s.net.CutRail("a0", sim.Reset, sim.Both)
 	s.until(time.Second, func() bool { return ep.State() == worker.StateSuspended && s.b.ep.State() == worker.StateSuspended })
 	if _, err := ep.PostAM(1, nil, []byte("hello")); err != nil {
@@ -80,8 +92,8 @@ func TestManyDialsInVain(t *testing.T) {
 	}
 	s.a.eng.Release(flush)
 	s.until(2*time.Second, func() bool { return false })
-	if n := records(); n > 0 || handled != 1 {
-		t.Errorf("%d records are left, %d messages were handled, want 0 and 1", n, handled)
+	if n := records(); n > 0 || s.handled() != 1 {
+		t.Errorf("%d records are left, %d messages were handled, want 0 and 1", n, s.handled())
 	}
 	for _, a := range []*worker.Endpoint{ep, s.b.ep} {
 		if st := a.Stats(); st.LanesLost != 1 || st.LanesUp != 2 || a.State() != worker.StateReady {
