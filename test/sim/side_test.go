@@ -194,10 +194,11 @@ func (s *side) issue() bool {
 	case request.AM:
 		o.am = s.sent
 		o.r, err = s.ep.PostAM(amID, binary.LittleEndian.AppendUint32(nil, uint32(o.index)), o.buf)
-	default:
+	case request.Put:
 		o.wrote = make([]int, size)
 		o.offset = uint64(o.index % w.regions * w.slot)
 		o.r, err = s.ep.PostPut(o.buf, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
+	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 	}
 	switch {
 	case errors.Is(err, outcome.ErrBackPressure):
