@@ -1,18 +1,26 @@
 package braid_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/openbraid/braid"
 )
 
-// TestNoAllocations: in steady state no operation allocates, on either side, in either error mode.
+// TestNoAllocations: in steady state no operation allocates, on either side, in either error mode and in both modes of
+// workers.
 func TestNoAllocations(t *testing.T) {
-	for _, mode := range []braid.ErrorMode{braid.Failover, braid.None} {
-		t.Run(mode.String(), func(t *testing.T) {
-			o := connectOwned(t, mode)
-			got := 0
-			o.bw.HandleAM(1, func(*braid.Message) { got++ })
+	for _, opts := range []braid.Options{
+		{Owned: true}, {Owned: true, ErrorMode: braid.None}, {}, {ErrorMode: braid.None},
+	} {
+		name := opts.ErrorMode.String() + " shared"
+		if opts.Owned {
+			name = opts.ErrorMode.String()
+		}
+		t.Run(name, func(t *testing.T) {
+			o := connectPolled(t, opts)
+			var got atomic.Int64
+			o.bw.HandleAM(1, func(*braid.Message) { got.Add(1) })
 			key, source := o.mem.Key(braid.Write), o.mem.Key(braid.Read)
 			for _, c := range []struct {
 				name string
@@ -49,7 +57,7 @@ func TestNoAllocations(t *testing.T) {
 					t.Errorf("%s: %.1f allocations in 8 operations", c.name, n)
 				}
 			}
-			if got == 0 {
+			if got.Load() == 0 {
 				t.Error("no message arrived")
 			}
 		})

@@ -6,7 +6,7 @@ import (
 	"github.com/openbraid/braid"
 )
 
-// owned is a connected pair of Owned workers in this goroutine.
+// owned is a connected pair of workers that this goroutine polls.
 type owned struct {
 	aw, bw *braid.Worker
 	a, b   *braid.Endpoint
@@ -15,9 +15,15 @@ type owned struct {
 
 func connectOwned(t testing.TB, mode braid.ErrorMode) *owned {
 	t.Helper()
+	return connectPolled(t, braid.Options{Owned: true, ErrorMode: mode})
+}
+
+// connectPolled is connectOwned with options.
+func connectPolled(t testing.TB, opts braid.Options) *owned {
+	t.Helper()
 	o := &owned{}
 	node := func() *braid.Node {
-		n, err := braid.Open(braid.Options{Owned: true, ErrorMode: mode})
+		n, err := braid.Open(opts)
 		if err != nil {
 			t.Fatal(err)
 		}
