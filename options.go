@@ -87,7 +87,7 @@ type Options struct {
 type Limits struct {
 	Window       int // bytes on their way and not acknowledged, per lane: 4 MiB
 	Pending      int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
-	PendingBytes int // bytes of operations that wait for room, per endpoint: 64 MiB; a single one may be larger
+	PendingBytes int // bytes of operations that wait for room, per endpoint: 1 GiB; a single one may be larger
 	Message      int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
 	Backlog      int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 }

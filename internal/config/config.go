@@ -54,7 +54,7 @@ func or[T comparable](v *T, d T) {
 func (c *Config) Defaults() {
 	or(&c.Window, 4<<20)
 	or(&c.Pending, 4096)
-	or(&c.PendingBytes, 64<<20)
+	or(&c.PendingBytes, 1<<30)
 	or(&c.MaxFrame, 256<<10)
 	or(&c.MaxMessage, 64<<20)
 	or(&c.Stripe, 256<<10)
