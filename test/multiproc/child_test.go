@@ -64,6 +64,7 @@ func start(t testing.TB, j job) *child {
 	c := &child{t: t, name: j.Role, cmd: exec.Command(argv[0], argv[1:]...), lines: make(chan string, 1024), done: make(chan struct{})}
 	// The race detector would have a process sleep for a second before it exits.
 	c.cmd.Env = append(os.Environ(), jobKey+"="+string(text), strings.TrimSpace("GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	c.cmd.Env = append(c.cmd.Env, j.Env...)
 	c.cmd.Stderr = &c.noise
 	c.cmd.WaitDelay = time.Second
 	if c.in, err = c.cmd.StdinPipe(); err != nil {

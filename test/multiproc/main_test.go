@@ -28,15 +28,20 @@ type job struct {
 	Size  int
 	Ports string        // range of local ports that the process sets in its namespace
 	Peer  time.Duration // Times.Peer
+	Alive time.Duration // Times.Keepalive
+	Burn  int           // goroutines that compute besides
+	Env   []string      // of the process
 }
 
 var roles = map[string]func(*self, job){
-	"serve":       serve,
-	"serve owned": serveOwned,
-	"send":        sendAndExit,
-	"close":       closeAndExit,
-	"put":         putUntilTold,
-	"dial":        dialMany,
+	"serve":        serve,
+	"serve owned":  serveOwned,
+	"serve asleep": serveAsleep,
+	"burn":         burnOnly,
+	"send":         sendAndExit,
+	"close":        closeAndExit,
+	"put":          putUntilTold,
+	"dial":         dialMany,
 }
 
 func TestMain(m *testing.M) {

@@ -26,6 +26,7 @@ const (
 func serve(s *self, j job) {
 	n, w, ln, mem := listen(s, j, false)
 	defer n.Close()
+	burn(j.Burn)
 	go func() {
 		for {
 			if _, err := ln.Accept(context.Background()); err != nil {
@@ -56,6 +57,46 @@ func serveOwned(s *self, j job) {
 				time.Sleep(50 * time.Microsecond)
 			}
 		}
+	}
+}
+
+// serveAsleep is an Owned server that sleeps until it has something to do.
+func serveAsleep(s *self, j job) {
+	n, w, _, mem := listen(s, j, true)
+	defer n.Close()
+	commands := make(chan string, 1)
+	go func() {
+		for command := range s.heard {
+			commands <- command
+			w.Wake()
+		}
+	}()
+	for {
+		for w.Progress() > 0 {
+		}
+		select {
+		case command := <-commands:
+			obey(s, w, mem, command)
+		default:
+			s.must(w.Sleep(context.Background()))
+		}
+	}
+}
+
+// burnOnly has the machine busy.
+func burnOnly(s *self, j job) {
+	burn(j.Burn)
+	for range s.heard {
+	}
+}
+
+// burn has goroutines compute until the process ends.
+func burn(goroutines int) {
+	for range goroutines {
+		go func() {
+			for x := uint64(1); x != 0; x = x*6364136223846793005 + 1442695040888963407 {
+			}
+		}()
 	}
 }
 
@@ -111,9 +152,13 @@ func obey(s *self, w *braid.Worker, mem *braid.Memory, command string) {
 	}
 }
 
-// brisk are times that make a test short. Keepalive is so long that nothing is found by it.
+// brisk are times that make a test short. Keepalive is so long that nothing is found by it, unless the job says.
 func brisk(j job) braid.Times {
-	return braid.Times{Peer: j.Peer, Handshake: 2 * time.Second, Keepalive: 20 * time.Second, RedialMin: 10 * time.Millisecond, RedialMax: 100 * time.Millisecond}
+	t := braid.Times{Peer: j.Peer, Handshake: 2 * time.Second, Keepalive: j.Alive, RedialMin: 10 * time.Millisecond, RedialMax: 100 * time.Millisecond}
+	if t.Keepalive == 0 {
+		t.Keepalive = 20 * time.Second
+	}
+	return t
 }
 
 // checkedHeader says what the payload is.

@@ -88,34 +88,3 @@ func TestA14_StoppedForAWhile(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestF8_IdleServer: a server with nothing to do takes next to no processor time, neither while a peer is connected (F9) nor after
-// it has died (F1).
-func TestF8_IdleServer(t *testing.T) {
-	begin(t)
-	server := start(t, job{Role: "serve", Addr: "127.0.0.1:0"})
-	addr := server.expect("addr")
-	ep := dial(t, open(t, braid.Options{}), addr)
-	client := start(t, job{Role: "put", Addr: addr, Key: braid.RKey{}.Bytes()})
-	client.expect("lanes")
-	client.kill()
-	if err := ep.Flush(within(t, patience)); err != nil {
-		t.Fatal(err)
-	}
-	cpu := func() time.Duration {
-		server.tell("cpu")
-		return time.Duration(server.number("cpu")) * time.Microsecond
-	}
-	const watched = 1500 * time.Millisecond
-	// Three looks, since a busy machine makes one of them look bad: a server that spins takes all of each.
-	var least time.Duration = watched
-	for range 3 {
-		before := cpu()
-		time.Sleep(watched / 3)
-		least = min(least, cpu()-before)
-	}
-	t.Logf("%v in %v", least, watched/3)
-	if least > watched/3/50 {
-		t.Errorf("an idle server takes %v in %v", least, watched/3)
-	}
-}

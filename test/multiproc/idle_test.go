@@ -1,0 +1,156 @@
+package multiproc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// cpu is the processor time that a process has used: nanoseconds, from /proc where that is, else by its own account.
+func (c *child) cpu() time.Duration {
+	c.t.Helper()
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", c.cmd.Process.Pid))
+	var sum time.Duration
+	for _, task := range tasks {
+		var ran time.Duration
+		if text, err := os.ReadFile(task); err == nil {
+			fmt.Sscan(string(text), &ran)
+		}
+		sum += ran
+	}
+	if sum == 0 {
+		c.tell("cpu")
+		sum = time.Duration(c.number("cpu")) * time.Microsecond
+	}
+	return sum
+}
+
+// idles watches a process that has nothing to do: it takes less than 1 % of a processor. The best of some looks counts, since a busy machine
+// makes one of them look bad; who spins, or wakes each millisecond, takes more in each.
+func (c *child) idles(what string) {
+	c.t.Helper()
+	const looks, watched = 4, 750 * time.Millisecond
+	least := time.Hour
+	for i := 0; i < looks && least > watched/100; i++ {
+		before := c.cpu()
+		time.Sleep(watched)
+		least = min(least, c.cpu()-before)
+	}
+	c.t.Logf("%s: %v in %v", what, least, watched)
+	if least > watched/100 {
+		c.t.Errorf("%s: takes %v in %v", what, least, watched)
+	}
+}
+
+// TestF8_IdleServer: a server with nothing to do takes next to no processor time: alone, while a peer is connected that says nothing
+// (F9), and after one has died or closed (F1). One is progressed by the library, one sleeps by itself.
+func TestF8_IdleServer(t *testing.T) {
+	for _, role := range []string{"serve", "serve asleep"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, job{Role: role, Addr: "127.0.0.1:0", Alive: time.Second})
+			addr := server.expect("addr")
+			server.idles("nobody is connected")
+			w := open(t, braid.Options{Times: braid.Times{Keepalive: time.Second}})
+			ep, other := dial(t, w, addr), dial(t, w, addr)
+			client := start(t, job{Role: "put", Addr: addr, Key: braid.RKey{}.Bytes()})
+			client.expect("lanes")
+			for range 1000 {
+				ep.PostAM(amEcho, nil, nil).Release()
+			}
+			if err := ep.Flush(within(t, patience)); err != nil {
+				t.Fatal(err)
+			}
+			server.idles("two peers are connected")
+			client.kill()
+			server.idles("a peer was killed (F1)")
+			for _, ep := range []*braid.Endpoint{ep, other} {
+				if err := ep.Close(within(t, patience)); err != nil {
+					t.Error(err)
+				}
+			}
+			server.idles("all have closed (F1)")
+		})
+	}
+}
+
+// TestF7_WaitLearnsOfDeath: who is blocked in a call, asleep, is told when the peer is killed.
+func TestF7_WaitLearnsOfDeath(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts braid.Options
+		want error
+	}{
+		{"shared failover", braid.Options{}, braid.ErrPeerFailed},
+		{"shared none sleep", braid.Options{ErrorMode: braid.None, Wait: braid.WaitSleep}, braid.ErrLaneFailed},
+		{"owned failover", braid.Options{Owned: true}, braid.ErrPeerFailed},
+		{"owned none sleep", braid.Options{Owned: true, ErrorMode: braid.None, Wait: braid.WaitSleep}, braid.ErrLaneFailed},
+		{"owned peer poll", braid.Options{Owned: true, ErrorMode: braid.Peer, Wait: braid.WaitPoll}, braid.ErrLaneFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			begin(t)
+			server := start(t, job{Role: "serve", Addr: "127.0.0.1:0"})
+			c.opts.Times = hasty()
+			c.opts.Times.Keepalive, c.opts.Times.Peer, c.opts.Times.Probe, c.opts.Times.Lost = time.Hour, time.Hour, time.Hour, time.Hour
+			ep := dial(t, open(t, c.opts), server.expect("addr"))
+			server.expect("accepted")
+			server.signal(syscall.SIGSTOP) // it answers nothing, and no time above ends the wait
+			const after = 200 * time.Millisecond
+			killer := time.AfterFunc(after, func() { server.signal(syscall.SIGKILL) })
+			defer killer.Stop()
+			since := time.Now()
+			ep.PostAM(amCount, nil, nil).Release()
+			err := ep.Flush(within(t, 2*patience))
+			took := time.Since(since)
+			if !errors.Is(err, c.want) {
+				t.Errorf("Flush: %v, want %v", err, c.want)
+			}
+			if took < after || took > bound {
+				t.Errorf("Flush ended after %v, the peer was killed after %v", took, after)
+			}
+		})
+	}
+}
+
+// TestA13_LoadedHost: idle endpoints of a process that computes on its one processor, on a machine that computes on all of them, are not
+// taken for dead: not within five times the bound after which silence ends them.
+func TestA13_LoadedHost(t *testing.T) {
+	begin(t)
+	const limit = time.Second
+	for range runtime.NumCPU() {
+		start(t, job{Role: "burn", Burn: 1})
+	}
+	server := start(t, job{Role: "serve", Addr: "127.0.0.1:0", Peer: limit, Alive: limit / 10, Burn: 2, Env: []string{"GOMAXPROCS=1"}})
+	addr := server.expect("addr")
+	var events tally
+	times := braid.Times{Peer: limit, Keepalive: limit / 10}
+	shared := open(t, braid.Options{Times: times, OnEvent: events.note})
+	var eps []*braid.Endpoint
+	for range 8 {
+		eps = append(eps, dial(t, shared, addr))
+	}
+	time.Sleep(5 * limit)
+	if n := events.of(braid.Failed); n != 0 {
+		t.Errorf("%d of %d endpoints failed", n, len(eps))
+	}
+	t.Logf("%d lanes were lost meanwhile", events.of(braid.LaneDown))
+	for i, ep := range eps {
+		payload := []byte("still there")
+		if err := ep.SendAM(within(t, patience), amCheck, checkedHeader(uint64(i), payload), payload); err != nil {
+			t.Error(err)
+		}
+		if err := ep.Flush(within(t, patience)); err != nil {
+			t.Error(err)
+		}
+		if n := server.number("checked"); n != i {
+			t.Errorf("message %d came, want %d", n, i)
+		}
+	}
+}
