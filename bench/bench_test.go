@@ -88,6 +88,22 @@ func TestSkipsWithReason(t *testing.T) {
 	}
 }
 
+// Gets are compared with the same window on both sides, and judged by nobody.
+func TestGetRows(t *testing.T) {
+	var names []string
+	for _, c := range new(bench).againstUCX("x") {
+		if strings.HasPrefix(c.name, "get") {
+			names = append(names, c.name)
+			if c.unit != "MB/s" || c.goal.verdict(0) != "" || c.ours == nil || c.theirs == nil {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	if got := strings.Join(names, " "); got != "get_bw/8 get_bw/64KiB get_bw/1MiB get_bw/16MiB" {
+		t.Error(got)
+	}
+}
+
 func TestReport(t *testing.T) {
 	var out strings.Builder
 	r := report{Machine: "m", Moved: 2, Skipped: []string{"this"}, Rows: []row{

@@ -34,6 +34,10 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 			add(test+"/"+s.name, "MB/s", load{test: test, size: s.size, iters: n, pick: bandwidth}, atLeast(s.must))
 		}
 	}
+	for _, s := range []struct{ size, iters int }{{8, 50_000}, {64 * kib, 4096}, {mib, 256}, {16 * mib, 32}} {
+		l := load{test: "get", size: s.size, iters: s.iters, pick: bandwidth, more: []string{"-O", "32"}} // one by default, on both sides
+		add("get_bw/"+sizeName(s.size), "MB/s", l, goal{none: true})
+	}
 	return list
 }
 

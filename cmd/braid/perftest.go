@@ -41,14 +41,14 @@ type perftestCommand struct {
 
 // perftestTest is what a line of a batch file may set.
 type perftestTest struct {
-	Test   string    `short:"t" placeholder:"TEST" help:"put_lat, put_bw, am_lat or am_bw; ucp_put_lat and so on are the same."`
+	Test   string    `short:"t" placeholder:"TEST" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
 	Iters  int       `short:"n" default:"0" placeholder:"N" help:"Operations to measure (1000000, but at most 8 GiB)."`
 	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default})."`
-	Window int       `short:"O" default:"0" placeholder:"N" help:"Operations under way at a time (32; 1 for latency)."`
+	Window int       `short:"O" default:"0" placeholder:"N" help:"Operations under way at a time (32; 1 for latency and get)."`
 	Rank   float64   `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
-	Verify bool      `help:"Check each byte and each number on the far side; exit 1 if something was lost, doubled or corrupt."`
+	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
 
 // perftestPairs compares error modes.
@@ -81,6 +81,7 @@ Examples:
   braid perftest                          be a server on 127.0.0.1:13337
   braid perftest localhost -t am_lat      measure against it
   braid perftest --spawn -t put_bw -s 1m  both in one command
+  braid perftest --spawn -t get -s 1m -O 32
   braid perftest --spawn -t am_bw --verify --lanes 2
   braid perftest --spawn -t am_bw -s 4k --pair-modes
 `)

@@ -61,7 +61,20 @@ func server(t *testing.T) string {
 }
 
 func TestPerftestJSON(t *testing.T) {
-	status, out, errOut := command(t, "perftest", server(t), "-t", "ucp_am_bw", "-s", "1k", "-n", "500", "-w", "0", "--verify", "--lanes", "2", "--error-mode", "none", "--json")
+	addr := server(t)
+	for test, window := range map[string]float64{"am_bw": 32, "put_bw": 7, "get": 1} {
+		t.Run(test, func(t *testing.T) {
+			args := []string{"-t", "ucp_" + test, "-s", "1k", "-n", "500", "-w", "0", "--verify", "--lanes", "2", "--error-mode", "none", "--json"}
+			if window == 7 {
+				args = append(args, "-O", "7")
+			}
+			checkJSON(t, test, window, append([]string{"perftest", addr}, args...))
+		})
+	}
+}
+
+func checkJSON(t *testing.T, test string, window float64, args []string) {
+	status, out, errOut := command(t, args...)
 	if status != 0 || errOut != "" {
 		t.Fatalf("status %d: %s", status, errOut)
 	}
@@ -71,8 +84,8 @@ func TestPerftestJSON(t *testing.T) {
 		t.Fatalf("not one object: %v: %s", err, out)
 	}
 	for key, want := range map[string]any{
-		"test": "am_bw", "transport": "tcp", "lanes": 2.0, "error_mode": "none", "mode": "owned", "size": 1024.0, "iterations": 500.0,
-		"lost": 0.0, "doubled": 0.0, "corrupt": 0.0, "verified": true,
+		"test": test, "transport": "tcp", "lanes": 2.0, "error_mode": "none", "mode": "owned", "size": 1024.0, "iterations": 500.0,
+		"lost": 0.0, "doubled": 0.0, "corrupt": 0.0, "out_of_order": 0.0, "verified": true, "outstanding": window,
 	} {
 		if got[key] != want {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
@@ -126,6 +139,28 @@ func TestPerftestBatch(t *testing.T) {
 	}
 }
 
+// Each letter that means something for a get.
+func TestPerftestGetLetters(t *testing.T) {
+	addr := server(t)
+	for line, want := range map[string]string{
+		"":                               "| latency (usec)",
+		"-O 32":                          "| overhead (usec)",
+		"-O 32 -f -v":                    "iterations,50.0_percentile_lat,",
+		"-R 99.9 -s 64k":                 "99.9%ile",
+		"-N -w 10":                       "1,000",
+		"-f --verify -O 3 -s 9":          "verified: lost 0, doubled 0, corrupt 0, out of order 0",
+		"-s 0":                           "get, 0 bytes",
+		"-s 1m -O 4 -n 20 --lanes 2":     "lanes 2",
+		"--owned --error-mode peer -w 0": "error mode peer, owned, outstanding 1",
+	} {
+		args := []string{"perftest", addr, "-t", "get", "-n", "1000", "-w", "0"}
+		status, out, errOut := command(t, append(args, strings.Fields(line)...)...)
+		if flat := strings.Join(strings.Fields(out), " "); status != 0 || errOut != "" || !strings.Contains(flat, want) {
+			t.Errorf("%s: status %d, %s%s\nwant %q", line, status, errOut, out, want)
+		}
+	}
+}
+
 func TestPerftestRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"-t am_lat -D iov h":                    "-D: not here",
@@ -134,6 +169,9 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -s 8,16 h":                   "batch file",
 		"-t am_lat -s 8q h":                     "no number of bytes",
 		"-t tag_bw h":                           "no such operation",
+		"-t get -H 8 h":                         "a get has no header",
+		"-t get -s 0 --verify h":                "nothing arrives",
+		"-t get -O 2 --pair-modes h":            "at least 32",
 		"-t nonsense h":                         "there are put_lat",
 		"h":                                     "which test",
 		"-t am_lat":                             "a server does what its client says",

@@ -39,10 +39,12 @@ type client struct {
 
 	notes  inbox[note]
 	echoes atomic.Uint64 // answers that arrived
-	ledger *ledger       // of echoes, with verify
+	ledger *ledger       // of echoes or gets, with verify
 
 	mem   *braid.Memory // where the server's puts go
 	spot  spot
+	slots uint64     // of the server's memory, for gets
+	win   *window    // of streams
 	key   braid.RKey // of the server's memory
 	total uint64     // operations agreed on
 	seq   uint64     // of the next operation
@@ -177,17 +179,21 @@ func (c *client) begin(total uint64) error {
 		n.Key = mem.Key(braid.Write).Bytes()
 	case c.test.put && c.p.Verify:
 		n.Slots = c.p.Outstanding
+	case c.test.get && c.p.Verify:
+		n.Slots = getSlots(&c.p)
 	case c.p.Verify:
 		c.head = make([]byte, max(c.p.Header, wordLen))
 	}
-	if c.p.Verify && c.test.latency {
+	c.slots = uint64(n.Slots)
+	if c.p.Verify && (c.test.latency || c.test.get) {
 		c.ledger = newLedger(total)
+		c.ledger.free = c.test.get
 	}
 	answer, err := c.ask(n, kindReady)
 	if err != nil {
 		return err
 	}
-	if c.test.put {
+	if c.test.put || c.test.get {
 		c.key, err = braid.ParseRKey(answer.Key)
 	}
 	return err
@@ -244,6 +250,7 @@ func (c *client) end() (Tally, error) {
 		return Tally{}, err
 	}
 	t := answer.Tally
+	c.late()
 	if c.ledger != nil {
 		t.add(c.ledger.final())
 	}

@@ -162,8 +162,10 @@ func TestVersions(t *testing.T) {
 		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 1",
 		`nonsense`:                                "no braid perftest",
 		`{"version":1,"kind":"stop"}`:             "not what comes next",
-		`{"version":1,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:  "out of range",
-		`{"version":1,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`: "out of range",
+		`{"version":1,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
+		`{"version":1,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
+		`{"version":1,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
+		`{"version":1,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
 	} {
 		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
 			t.Fatal(err)
@@ -181,7 +183,7 @@ func TestVersions(t *testing.T) {
 
 // The server goes away in the middle of a test.
 func TestServerDies(t *testing.T) {
-	for _, test := range []string{"am_lat", "am_bw", "put_lat"} {
+	for _, test := range []string{"am_lat", "am_bw", "put_lat", "get"} {
 		addr, stop := listening(t)
 		time.AfterFunc(100*time.Millisecond, stop)
 		begun := time.Now()
@@ -207,7 +209,7 @@ func TestRunIsCanceled(t *testing.T) {
 
 func TestPairsRun(t *testing.T) {
 	addr, _ := listening(t)
-	for _, test := range []string{"am_bw", "put_lat"} {
+	for _, test := range []string{"am_bw", "put_lat", "get"} {
 		p := PairParams{Params: Params{Test: test, Size: 64}, Pairs: 200, Block: 100 * time.Microsecond, Seed: 7}
 		r, err := RunPairs(context.Background(), addr, p)
 		if err != nil {

@@ -5,6 +5,7 @@
 //	       <-- ready: key of its memory ---
 //	  | latency.go   one hop each way  <-->   session.go answers
 //	  | stream.go    a window of posts --->   session.go counts
+//	  | get.go       <--- its memory          nobody counts there
 //	       -- stop ----------------------->
 //	       <-- report: what arrived -------
 //
@@ -12,7 +13,8 @@
 //
 // What is measured follows ucx_perftest, so that its ucp_... tests are what to compare with: a latency is half of a
 // round trip; put_lat waits by polling the last eight bytes of the payload; a bandwidth test posts with a window and
-// its time ends with the flush. Percentiles of a bandwidth test are of the time per operation of a stretch of
+// its time ends with the flush. A get is done when its bytes are here, so it needs no flush; with one under way at a time, which
+// is the default, its time is a latency: of the whole way there and back, never halved. Percentiles of a bandwidth test are of the time per operation of a stretch of
 // operations, since a clock call for each would be part of what is measured.
 //
 // Pairs. The cost of an error mode is compared between two endpoints of one process pair, over equal lanes. A and B take
@@ -27,7 +29,7 @@
 // Invariants:
 //
 //  1. A measured loop allocates nothing, and a bandwidth loop asks for the time once per stretch, not per operation.
-//  2. Lost, doubled and corrupt count what the far side's memory and handlers saw, never what the engine believes.
+//  2. Lost, doubled and corrupt count what memory and handlers saw where data arrives, never what the engine believes.
 //  3. Parameters that have no effect are refused, with the reason.
 //  4. Who waits notices within a second that the peer is gone, and within a minute that something is missing.
 //  5. A server serves one client at a time; another one is told so.

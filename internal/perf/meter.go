@@ -42,7 +42,7 @@ type meter struct {
 
 func newMeter(p *Params, tell func(Row)) *meter {
 	m := &meter{size: p.Size, factor: 1, rank: p.Percentile, tell: tell, hist: hdrhistogram.New(1, longest, 3)}
-	if p.IsLatency() {
+	if t, err := lookup(p.Test); err == nil && t.latency {
 		m.factor = 2
 	}
 	return m

@@ -16,8 +16,8 @@ type Params struct {
 	Header      int    // bytes of header, for messages; not part of Size
 	Iterations  int    // 0: as DefaultIterations says
 	Warmup      int    // operations before those that are measured
-	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency
-	Verify      bool   // the far side checks each byte and each number
+	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency and get
+	Verify      bool   // who receives checks each byte and each number
 	Percentile  float64
 
 	Setup
@@ -77,11 +77,13 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-O %d: a latency test has one operation under way; use %s", p.Outstanding, strings.Replace(t.name, "_lat", "_bw", 1))
 	case t.put && p.Header > 0:
 		return fmt.Errorf("-H %d: a put has no header", p.Header)
+	case t.get && p.Header > 0:
+		return fmt.Errorf("-H %d: a get has no header", p.Header)
 	case t.put && t.latency && p.Size < wordLen:
 		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, wordLen)
 	case t.put && t.latency && p.Shared && p.Size != wordLen:
 		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.name, wordLen)
-	case t.put && p.Verify && p.Size == 0:
+	case (t.put || t.get) && p.Verify && p.Size == 0:
 		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")
 	case p.Verify && p.Header > 0 && p.Header < wordLen:
 		return fmt.Errorf("-H %d: with --verify the header begins with a number of %d bytes", p.Header, wordLen)
@@ -136,8 +138,9 @@ func (s *Setup) mode() string {
 type test struct {
 	name    string
 	help    string
-	latency bool
+	latency bool // a ping-pong
 	put     bool
+	get     bool
 	window  int
 }
 
@@ -145,6 +148,7 @@ type test struct {
 var tests = []test{
 	{name: "put_lat", help: "put latency", latency: true, put: true, window: 1},
 	{name: "put_bw", help: "put bandwidth / message rate", put: true, window: 32},
+	{name: "get", help: "get latency / bandwidth / message rate", get: true, window: 1},
 	{name: "am_lat", help: "active message latency", latency: true, window: 1},
 	{name: "am_bw", help: "active message bandwidth / message rate", window: 32},
 }
@@ -158,7 +162,7 @@ func Tests() (list [][2]string) {
 }
 
 // missing are ucx_perftest's tests of operations that are not there.
-var missing = []string{"get", "add", "add_lat", "add_mr", "fadd", "swap", "cswap", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
+var missing = []string{"add", "add_lat", "add_mr", "fadd", "swap", "cswap", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
 
 func lookup(name string) (test, error) {
 	short := strings.TrimPrefix(name, "ucp_")
@@ -179,8 +183,9 @@ func lookup(name string) (test, error) {
 	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
 }
 
-// IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead.
+// IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead. That of a get is the
+// whole way there and back, and one only while there is no other under way: -O says which of the two it is.
 func (p *Params) IsLatency() bool {
 	t, err := lookup(p.Test)
-	return err == nil && t.latency
+	return err == nil && (t.latency || t.get && p.Outstanding == 1)
 }

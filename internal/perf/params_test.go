@@ -25,6 +25,9 @@ func TestValidate(t *testing.T) {
 		{Params{Test: "am_lat", Outstanding: 2}, "use am_bw"},
 		{Params{Test: "am_bw", Outstanding: 5000}, "-O 5000"},
 		{Params{Test: "put_bw", Header: 8}, "a put has no header"},
+		{Params{Test: "ucp_get", Outstanding: 32}, ""},
+		{Params{Test: "get", Header: 8}, "a get has no header"},
+		{Params{Test: "get", Verify: true}, "--verify"},
 		{Params{Test: "am_bw", Header: 4, Verify: true}, "number of 8 bytes"},
 		{Params{Test: "put_lat", Size: 4}, "counter"},
 		{Params{Test: "put_bw", Verify: true}, "--verify"},
@@ -68,6 +71,8 @@ func TestValidatePairs(t *testing.T) {
 	}{
 		{PairParams{Params: bw}, ""},
 		{PairParams{Params: Params{Test: "am_lat"}}, ""},
+		{PairParams{Params: Params{Test: "get", Size: 8}}, ""},
+		{PairParams{Params: Params{Test: "get", Size: 8, Outstanding: 2}}, "at least 32"},
 		{PairParams{Params: bw, Pairs: 199}, "--pairs 199"},
 		{PairParams{Params: bw, Block: time.Nanosecond}, "--block 1ns"},
 		{PairParams{Params: Params{Test: "am_bw", Outstanding: 16}}, "at least 32"},
@@ -91,6 +96,15 @@ func TestMeter(t *testing.T) {
 	if !near(r.All, 5) || !near(r.AllMB, 200) || !near(r.AllRate, 200_000) || r.Moment != r.All {
 		t.Errorf("half round trips: %+v", r)
 	}
+	p.Test, p.Outstanding = "get", 1 // the whole way
+	m = newMeter(&p, nil)
+	m.ops, m.last = 1000, 10*time.Millisecond
+	if r := m.now(true); !near(r.All, 10) || !near(r.AllRate, 100_000) || !p.IsLatency() {
+		t.Errorf("gets: %+v", r)
+	}
+	if p.Outstanding = 2; p.IsLatency() {
+		t.Error("the time of a get is no latency while there are others")
+	}
 	p.Test = "am_bw"
 	m = newMeter(&p, nil)
 	m.ops, m.last = 1000, time.Millisecond
@@ -113,6 +127,15 @@ func TestMeterSkips(t *testing.T) {
 	m.lap(10)
 	if l := m.latency(); m.last-m.start > 15*time.Millisecond || l.Max > 1000 || l.P50 <= 0 || l.P50 > l.P99 {
 		t.Errorf("the pause counts: %v, %+v", m.last-m.start, l)
+	}
+}
+
+func TestStretchOfGets(t *testing.T) {
+	for window, want := range map[int]int{1: 1, 32: 1024} {
+		cl := client{p: Params{Test: "get", Size: 8, Outstanding: window}}
+		if got := cl.stretch(); got != want {
+			t.Errorf("window %d: %d", window, got)
+		}
 	}
 }
 

@@ -59,6 +59,15 @@ func TestLedgerOfMessages(t *testing.T) {
 		if got := l.final(); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
+		free := newLedger(4)
+		free.free = true
+		for _, seq := range c.seqs {
+			free.note(seq)
+		}
+		c.want.Disorders = 0
+		if got := free.final(); got != c.want {
+			t.Errorf("%s, without order: %+v, want %+v", c.name, got, c.want)
+		}
 		if l.final().Broken() != (c.name != "all") {
 			t.Errorf("%s: Broken is wrong", c.name)
 		}

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	const iterations = 100
 	for _, shared := range []bool{false, true} {
 		addr := serve(t, perf.ServerParams{Setup: perf.Setup{Shared: shared}})
-		for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw"} {
+		for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get"} {
 			for _, size := range []int{8, 13, 40_000, 700_001} {
 				if shared && test == "put_lat" && size != 8 {
 					continue // refused
@@ -57,6 +57,9 @@ func TestRun(t *testing.T) {
 						p := perf.Params{Test: test, Size: size, Iterations: iterations, Warmup: 7, Verify: verify}
 						if strings.HasSuffix(test, "_lat") {
 							p.Iterations = 10 // each may take time slices of a machine with few processors
+						}
+						if test == "get" && size != 13 {
+							p.Outstanding = 7 // one by default
 						}
 						n := p.Iterations
 						p.Shared, p.Lanes, p.ErrorMode = shared, 2, braid.Failover

@@ -178,7 +178,7 @@ func (s *server) start(n note) {
 	s.sessions.Store(&next)
 	answer := note{Kind: kindReady}
 	if ses.mem != nil {
-		answer.Key = ses.mem.Key(braid.Write).Bytes()
+		answer.Key = ses.mem.Key(ses.rights()).Bytes()
 	}
 	s.p.Log("%s, %d bytes, for %s", n.Test, n.Size, n.from.Addr())
 	s.reply(n.from, answer)

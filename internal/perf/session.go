@@ -20,7 +20,10 @@ type session struct {
 	put puts
 }
 
-// puts is what puts need.
+// maxRoom is the memory that one client may ask for: two places of the largest size.
+const maxRoom = 2 * maxSize
+
+// puts is what puts need, and gets.
 type puts struct {
 	size  int
 	slots int
@@ -34,16 +37,16 @@ func newSession(node *braid.Node, n note) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxOutstanding || n.Total > 1<<41 ||
+	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 1<<41 ||
 		t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
 	ses := &session{ep: n.from, test: t, verify: n.Verify, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
-	if n.Verify {
+	if n.Verify && !t.get { // gets arrive at the client
 		ses.ledger = newLedger(n.Total)
 	}
-	if !t.put {
+	if !t.put && !t.get {
 		return ses, nil
 	}
 	if t.latency {
@@ -53,8 +56,21 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		}
 		ses.put.key = &key
 	}
-	ses.mem, err = node.Alloc(max(ses.put.spot.room, n.Size*n.Slots))
-	return ses, err
+	if ses.mem, err = node.Alloc(max(ses.put.spot.room, n.Size*n.Slots)); err != nil {
+		return nil, err
+	}
+	if t.get {
+		ses.offer()
+	}
+	return ses, nil
+}
+
+// rights are what the client needs.
+func (ses *session) rights() braid.Rights {
+	if ses.test.get {
+		return braid.Read
+	}
+	return braid.Write
 }
 
 // data is the handler of the messages that are measured.
@@ -65,7 +81,7 @@ func (s *server) data(m *braid.Message) {
 		return
 	}
 	ses.arrived++
-	if ses.verify {
+	if ses.ledger != nil {
 		ses.ledger.message(m.Header(), m.Payload(), false)
 	}
 	if !ses.test.latency {

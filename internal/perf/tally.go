@@ -26,6 +26,7 @@ func (t Tally) Broken() bool { return t.Lost+t.Doubled+t.Corrupt+t.Disorders > 0
 type ledger struct {
 	Tally
 	total uint64
+	free  bool     // operations have no order
 	next  uint64   // above the highest number seen
 	seen  []uint64 // one bit a number
 }
@@ -46,10 +47,10 @@ func (l *ledger) note(seq uint64) {
 	case l.seen[word]&bit != 0:
 		l.Doubled++
 		return
-	case seq < l.next:
+	case seq < l.next && !l.free:
 		l.Disorders++
 	default:
-		l.next = seq + 1
+		l.next = max(l.next, seq+1)
 	}
 	l.seen[word] |= bit
 }
