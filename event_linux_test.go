@@ -223,12 +223,22 @@ func TestArmSaysWhatIsDue(t *testing.T) {
 	}
 	settle()
 	called := false
-	o.a.PostAM(1, nil, nil).Then(func(error) { called = true })
+	r := o.a.PostAM(1, nil, nil) // ends at once, but what it sent is something to do, too
+	settle()
+	r.Then(func(error) { called = true })
 	if o.aw.Arm() {
 		t.Error("armed over a callback that is due")
 	}
 	if o.aw.Progress(); !called {
 		t.Error("the callback did not come")
+	}
+	settle()
+	got := false
+	o.bw.HandleAM(1, func(*braid.Message) { got = true })
+	o.a.PostAM(1, nil, nil).Release()
+	o.aw.Arm() // sends what was posted: who sleeps now must not keep it
+	if !eventually(func() bool { o.bw.Progress(); return got }) {
+		t.Error("who arms keeps what was posted")
 	}
 	settle()
 	if err := o.aw.Close(); err != nil {

@@ -134,3 +134,26 @@ func TestBellIsQuietInTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestBellAnsweredInMidRing: who answers between the two steps of a ring finds nothing to read yet, and what then comes is taken by the next
+// answer: it must not wake for ever.
+func TestBellAnsweredInMidRing(t *testing.T) {
+	s, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.rung.Store(true) // the first step
+	if !s.answer() {
+		t.Error("a ring that has begun is none")
+	}
+	unix.Write(s.w, []byte{1}) // the second
+	s.answer()
+	var b [1]byte
+	if n, _ := unix.Read(s.r, b[:]); n > 0 {
+		t.Error("the byte was not taken: it would wake for ever")
+	}
+	if s.answer() {
+		t.Error("one ring was answered three times")
+	}
+}
