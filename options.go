@@ -72,8 +72,8 @@ type Options struct {
 	Lanes int    // lanes per endpoint, at most 16; 0: one per rail or address of the peer
 	Name  string // label that peers show in their logs, at most 64 bytes
 
-	Owned     bool // workers belong to one goroutine, which calls Progress; see Worker
-	Wait      WaitPolicy
+	Owned     bool       // workers belong to one goroutine, which calls Progress; see Worker
+	Wait      WaitPolicy // of blocking calls
 	ErrorMode ErrorMode
 	Limits    Limits
 	Times     Times

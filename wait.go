@@ -104,9 +104,15 @@ func (w *Worker) keep() {
 	}
 }
 
-// polled says that others make progress: some wait, or have called Progress often since there were so many polls.
+// polled says that others make progress: some wait, or have called Progress often since there were so many polls. On a closed
+// worker nobody does, however often he tries.
 func (w *Worker) polled(before uint32) bool {
-	return w.keeper.pollers.Load() > 0 || w.pace.polls.Load()-before >= busy
+	if w.keeper.pollers.Load() == 0 && w.pace.polls.Load()-before < busy {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.closed
 }
 
 // sleep returns when something arrived or is due; false means that the worker is closed.

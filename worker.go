@@ -21,8 +21,10 @@ import (
 // does, one goroutine of the library sleeps until something arrives. Handlers and callbacks run without a
 // lock, one at a time, and may block.
 //
-// Owned (Options.Owned): all calls come from one goroutine, which calls Progress. There is no lock and no
-// goroutine of the library. Handlers must not block.
+// Owned (Options.Owned): all calls come from one goroutine, which calls Progress; only Wake may come from others. There is no
+// lock and no goroutine of the library. Handlers must not block.
+//
+// docs/progress.md says how to wait.
 //
 // Source: ucp_worker_h.
 type Worker struct {
