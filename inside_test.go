@@ -24,7 +24,9 @@ func insideShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := mem.Key(braid.Read)
+	returned := make(chan struct{}, insideRounds)
 	p.bw.HandleAM(1, func(m *braid.Message) {
+		defer func() { returned <- struct{}{} }()
 		buf := make([]byte, insideSize)
 		if err := m.Endpoint().Get(ctx, buf, key, 0); err != nil {
 			t.Error("get in a handler:", err)
@@ -49,6 +51,7 @@ func insideShared(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatalf("no answer %d", i)
 		}
+		<-returned // the answer may be here before its sender knows that it is sent
 	}
 }
 
