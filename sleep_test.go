@@ -90,8 +90,8 @@ func TestCancelWhileAsleep(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			const after = 100 * time.Millisecond
-			time.AfterFunc(after, cancel)
 			begin := time.Now()
+			time.AfterFunc(after, cancel)
 			_, err = ln.Accept(ctx)
 			if took := time.Since(begin); !errors.Is(err, context.Canceled) || took < after || took > patience/2 {
 				t.Errorf("owned %v, %v: %v after %v", owned, policy, err, took)
