@@ -126,7 +126,7 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 	l.busy = busy
 	switch {
 	case !busy && l.waits():
-		l.since = max(l.since, l.probedAt)
+		l.since = max(l.since, l.askedAt)
 	case busy && !waited:
 		l.since = t
 		e.wake(t + e.probeAfter(l))
@@ -228,6 +228,9 @@ func (e *Endpoint) keepalive(t time.Duration) {
 func (e *Endpoint) probe(t time.Duration, l *Lane) {
 	if !l.waits() {
 		l.since = t
+	}
+	if l.sent == l.answered {
+		l.askedAt = t // and not with each further one: it is silent since then
 	}
 	e.nonce++
 	l.sent, l.probedAt = e.nonce, t

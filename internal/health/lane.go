@@ -13,6 +13,7 @@ type Lane struct {
 	sent     uint64        // nonce of the last probe, 0: none
 	answered uint64        // highest nonce answered
 	probedAt time.Duration // of the last probe
+	askedAt  time.Duration // of the oldest probe that isn't answered
 	shortest time.Duration // shortest round trip of a probe, 0: unknown
 
 	heard time.Duration // last proof of life

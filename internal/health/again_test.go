@@ -1,0 +1,38 @@
+package health
+
+import (
+	"testing"
+	"time"
+)
+
+// TestProbesForOthersDontRenewSilence: beside a lane that is suspected again and again, since it is slow to acknowledge, an idle
+// lane that is dead is still found. Each suspicion asks all lanes, the dead one too.
+func TestProbesForOthersDontRenewSilence(t *testing.T) {
+	e := New(DefaultConfig())
+	dead, slow := Lane{Owner: "dead"}, Lane{Owner: "slow"}
+	e.Add(0, &dead, 0, 1)
+	e.Add(0, &slow, 0, 1)
+	trips := uint64(0)
+	for now := time.Duration(0); now < 3*time.Second; now += time.Millisecond {
+		if now%(18*time.Millisecond) == 0 {
+			trips++
+		}
+		e.Note(now, &slow, trips, true)
+		e.Note(now, &dead, 0, false)
+		actions, _ := e.Tick(now)
+		for _, a := range actions {
+			switch {
+			case a.Do == Condemn && a.Lane == &dead:
+				if limit := DefaultConfig().Keepalive + 150*time.Millisecond; now > limit {
+					t.Fatalf("found after %v, want %v at the most", now, limit)
+				}
+				return
+			case a.Do != Probe:
+				t.Fatalf("%v: %v", now, a.Do)
+			case a.Lane == &slow:
+				e.Pong(now, &slow, a.Nonce)
+			}
+		}
+	}
+	t.Fatal("the dead lane was never found")
+}
