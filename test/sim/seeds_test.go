@@ -29,7 +29,7 @@ func shapeOf(seed uint64) shape {
 	if w.n(3) == 0 {
 		s.net.Link = sim.Link{Latency: time.Duration(1+w.n(500)) * time.Microsecond, Jitter: time.Duration(w.n(300)) * time.Microsecond}
 	}
-	s.config = config.Config{Bounds: config.Bounds{Window: s.net.Window, Pending: 16 + w.n(100), PendingBytes: 10_000 << w.n(6), Stripe: 2000 << w.n(5), Backlog: 4000 << w.n(8)}}
+	s.config = config.Config{Bounds: config.Bounds{Window: s.net.Window, Pending: 16 + w.n(100), PendingBytes: 10_000 << w.n(6), Stripe: 2000 << w.n(5), Backlog: 4000 << w.n(8), Replies: 1 + w.n(4)}}
 	s.config.Times.Close = time.Minute // longer than the peer's silence on the last lane, which only the peer time-out decides
 	return s
 }
