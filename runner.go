@@ -36,9 +36,12 @@ func (w *Worker) callsDue() bool { return w.eng.Calls().Len() > 0 && !w.running.
 
 // runCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
 // progress, but the calls which that brings are for this loop to run.
-func (w *Worker) runCalls() (n int) {
+func (w *Worker) runCalls() (n int) { return w.runAll(false) }
+
+// runAll is runCalls. keeper: it is the keeper who runs them, so somebody comes if they take their time.
+func (w *Worker) runAll(keeper bool) (n int) {
 	for w.running.CompareAndSwap(false, true) {
-		k := w.runBatch()
+		k := w.runBatch(keeper)
 		if k == 0 {
 			break
 		}
@@ -48,7 +51,7 @@ func (w *Worker) runCalls() (n int) {
 }
 
 // runBatch runs the callbacks that are due now. One that panics, under somebody who recovers, takes nothing with it.
-func (w *Worker) runBatch() (n int) {
+func (w *Worker) runBatch(keeper bool) (n int) {
 	w.lock()
 	w.calls = w.eng.Calls().Take(w.calls[:0])
 	rest := w.calls
@@ -57,7 +60,11 @@ func (w *Worker) runBatch() (n int) {
 		w.unlockOnly()
 		return 0
 	}
-	w.unlock() // what the turn made due may be due before the calls are over
+	w.unlock()  // what the turn made due may be due before the calls are over
+	if keeper { // from inside: who stands in leaves when nobody runs calls, and may come late
+		w.relief.after.Reset(relieveAfter)
+		defer w.relief.after.Stop()
+	}
 	ran := 0
 	defer func() {
 		w.lock()
@@ -82,14 +89,12 @@ func (w *Worker) runBatch() (n int) {
 	return n
 }
 
-// relieved is a turn of the keeper: somebody comes if the calls that it brings take their time. The timer is the keeper's alone; who
-// stands in needs none, for the keeper is free when another runs the calls.
+// relieved is a turn of the keeper. The timer is the keeper's alone; who stands in needs none, for the keeper is free when another
+// runs the calls.
 func (w *Worker) relieved() int {
 	n, due := w.turn()
 	if due {
-		w.relief.after.Reset(relieveAfter)
-		defer w.relief.after.Stop()
-		n += w.runCalls()
+		n += w.runAll(true)
 	}
 	return n
 }
