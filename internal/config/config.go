@@ -73,5 +73,5 @@ func (c *Config) Defaults() {
 	or(&c.LostAfter, 40*time.Millisecond)
 	or(&c.RedialMin, 20*time.Millisecond)
 	or(&c.RedialMax, 5*time.Second)
-	or(&c.DialWait, 200*time.Millisecond)
+	or(&c.DialWait, time.Second)
 }
