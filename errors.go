@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
 )
@@ -24,6 +25,7 @@ var (
 	ErrDial          = outcome.ErrDial          // no lane came up
 	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
 	ErrVersion       = wire.ErrVersion          // no common version
+	ErrSecret        = secret.ErrSecret         // a text or bytes that are no secret
 	ErrKey           = wire.ErrRKey             // ParseRKey: these bytes are no key
 
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.

@@ -71,6 +71,9 @@ type Options struct {
 	Rails []string
 	Lanes int    // lanes per endpoint, at most 16; 0: one per rail or address of the peer
 	Name  string // label that peers show in their logs, at most 64 bytes
+	// Secret is what peers must prove to have, and this side proves to them, when they dial and when they are dialed. Not set: anybody
+	// who reaches a listener gets in.
+	Secret Secret
 
 	Owned     bool       // workers belong to one goroutine, which calls Progress; see Worker
 	Wait      WaitPolicy // of blocking calls
@@ -118,6 +121,9 @@ func (o *Options) check() error {
 	}
 	if o.Lanes > config.MostLanes {
 		return fmt.Errorf("braid: Options.Lanes %d: at most %d", o.Lanes, config.MostLanes)
+	}
+	if o.Secret.IsSet() {
+		return fmt.Errorf("braid: Options.Secret: %w: nothing proves it yet", ErrSecret)
 	}
 	for _, r := range o.Rails {
 		// Other transports than the default may have addresses of another kind.

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// braid runs the command and returns what it printed and its exit status.
-func braid(t *testing.T, args ...string) (out, people string, status int) {
+// built runs the command and returns what it printed and its exit status.
+func built(t *testing.T, args ...string) (out, people string, status int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	cmd := exec.Command(self, args...)
@@ -101,7 +101,7 @@ func check(t *testing.T, out, people string, status int) (f figures) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	out, people, status := braid(t, "demo", "--json", "--seconds", "3", "--size", "600M")
+	out, people, status := built(t, "demo", "--json", "--seconds", "3", "--size", "600M")
 	f := check(t, out, people, status)
 	for i, c := range f.Cuts {
 		if *c.Needed == 0 {
@@ -131,7 +131,7 @@ func TestDemoFiles(t *testing.T) {
 			if err := os.WriteFile(name, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, people, status := braid(t, "demo", "--json", "--seconds", "2", "--rails", "127.0.0.1,192.0.2.1", name)
+			out, people, status := built(t, "demo", "--json", "--seconds", "2", "--rails", "127.0.0.1,192.0.2.1", name)
 			f := check(t, out, people, status)
 			sum := fmt.Sprintf("%x", sha256.Sum256(data))
 			if f.Bytes != uint64(size) || strings.Count(people, sum) < 2 {
@@ -166,13 +166,13 @@ func TestWrongCommandLines(t *testing.T) {
 		{"dance", 2, "dance"},
 		{"", 2, "demo"},
 	} {
-		out, people, status := braid(t, strings.Fields(c.args)...)
+		out, people, status := built(t, strings.Fields(c.args)...)
 		if status != c.status || !strings.Contains(people, c.says) || out != "" {
 			t.Errorf("braid %s: status %d, want %d, and %q in %q, not %q", c.args, status, c.status, c.says, people, out)
 		}
 	}
 	for _, args := range []string{"--help", "--version", "demo --help", "help", "help demo"} {
-		if out, _, status := braid(t, strings.Fields(args)...); status != 0 || !strings.Contains(out, "braid") {
+		if out, _, status := built(t, strings.Fields(args)...); status != 0 || !strings.Contains(out, "braid") {
 			t.Errorf("braid %s: status %d\n%s", args, status, out)
 		}
 	}

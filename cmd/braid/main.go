@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,6 +30,7 @@ type commands struct {
 	Demo    demoCommand      `cmd:"" help:"Lose two lanes under load, and nothing else."`
 
 	Perftest perftestCommand `cmd:"" help:"Measure latency, bandwidth and message rate."`
+	Secret   secretCommand   `cmd:"" help:"Print a new secret, for both sides to have."`
 }
 
 // world is what a sub-command may touch of its surroundings.
@@ -105,7 +107,7 @@ func bare(err error) string { return strings.TrimPrefix(err.Error(), "braid: ") 
 
 // helpFor says where the help for a wrong call is.
 func helpFor(args []string) string {
-	if len(args) > 0 && (args[0] == "demo" || args[0] == "perftest") {
+	if len(args) > 0 && slices.Contains([]string{"demo", "perftest", "secret"}, args[0]) {
 		return "braid " + args[0] + " --help"
 	}
 	return "braid --help"

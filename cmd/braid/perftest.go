@@ -33,6 +33,7 @@ type perftestCommand struct {
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
+	connectFlags  `embed:""`
 	perftestPairs `embed:""`
 	perftestPrint `embed:""`
 
@@ -130,6 +131,9 @@ func (c *perftestCommand) setup() (perf.Setup, error) {
 	s := perf.Setup{Transport: c.Transport, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
 	var err error
 	if s.ErrorMode, err = perf.ParseErrorMode(c.ErrorMode); err != nil {
+		return s, err
+	}
+	if s.Secret, err = c.secret(); err != nil {
 		return s, err
 	}
 	switch {
@@ -231,6 +235,9 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	command := []string{self, "perftest", "-p", "0", "--no-once", "--guard", "--transport", c.Transport}
 	if c.Shared {
 		command = append(command, "--shared")
+	}
+	if c.SecretFile != "" { // what is in the environment, it inherits
+		command = append(command, "--secret-file", c.SecretFile)
 	}
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)

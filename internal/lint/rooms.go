@@ -34,6 +34,7 @@ var rooms = []room{
 	{dir: "internal/invariants", rank: 0, kind: service},
 	{dir: "internal/ring", rank: 0, kind: service},
 	{dir: "internal/outcome", rank: 0, kind: service},
+	{dir: "internal/secret", rank: 0, kind: service},
 	{dir: "internal/sleep", rank: 0, kind: service, edge: true},
 	{dir: "internal/timer", rank: 0, kind: service},
 	{dir: "internal/topo", rank: 0, kind: service},

@@ -33,7 +33,7 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 		return nil, nil, err
 	}
 	n, err := braid.Open(braid.Options{
-		Transports: ts, Name: "perftest", Owned: !s.Shared, ErrorMode: s.ErrorMode, Lanes: s.Lanes,
+		Transports: ts, Name: "perftest", Owned: !s.Shared, ErrorMode: s.ErrorMode, Lanes: s.Lanes, Secret: s.Secret,
 		Limits:  braid.Limits{Message: maxSize, Backlog: maxSize, PendingBytes: 1 << 40},
 		OnEvent: onEvent,
 	})

@@ -28,6 +28,7 @@ type Setup struct {
 	Transport string // "": tcp
 	Lanes     int    // 0: one
 	ErrorMode braid.ErrorMode
+	Secret    braid.Secret
 	Shared    bool   // workers that are safe for many goroutines, instead of owned ones
 	CPUs      string // pin the polling thread to one of these; "": don't
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/openbraid/braid"
+)
+
+// secretVariable is the environment variable that holds a secret. There is no flag that does: others would see it in the list of processes.
+const secretVariable = "BRAID_SECRET"
+
+// connectFlags are those of every command that listens or dials.
+type connectFlags struct {
+	SecretFile string `placeholder:"FILE" help:"File with the secret that both sides must have, as braid secret prints it. Without it: the one in $$BRAID_SECRET, if that is set."`
+}
+
+// secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.
+func (c *connectFlags) secret() (braid.Secret, error) {
+	if c.SecretFile != "" {
+		s, err := readSecret(c.SecretFile)
+		if err != nil {
+			return s, usage{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
+		}
+		return s, nil
+	}
+	text, ok := os.LookupEnv(secretVariable)
+	if !ok {
+		return braid.Secret{}, nil
+	}
+	s, err := braid.ParseSecret(text)
+	if err != nil {
+		return s, usage{fmt.Errorf("$%s: %w", secretVariable, bareError{err})}
+	}
+	return s, nil
+}
+
+// bareError is an error without the name of the package, which is the command's too.
+type bareError struct{ error }
+
+func (e bareError) Error() string { return bare(e.error) }
+func (e bareError) Unwrap() error { return e.error }
+
+// secretRoom is more than any secret needs.
+const secretRoom = 4096
+
+// Who may do what with a file of a secret. Its group may read it: that is how service accounts, and containers, are given one.
+const (
+	othersAny  = 0o007
+	groupWrite = 0o020
+)
+
+// readSecret reads a secret from a file that nobody else can read or change. It refuses others, and does not just warn: warnings of a
+// program that runs in the background are not read, and a secret that all users of the machine know is none.
+func readSecret(path string) (braid.Secret, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		var e *os.PathError
+		if errors.As(err, &e) {
+			err = e.Err // the path is named already
+		}
+		return braid.Secret{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat() // of what is open, whatever the name stands for by now
+	if err != nil {
+		return braid.Secret{}, err
+	}
+	mode := st.Mode().Perm()
+	switch {
+	case st.IsDir():
+		return braid.Secret{}, errors.New("it is a directory, not a file")
+	case mode&(othersAny|groupWrite) != 0:
+		return braid.Secret{}, fmt.Errorf("its mode %04o lets others read or change it: chmod 600 it, and make a new secret if others had the chance", mode)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, secretRoom+1))
+	switch {
+	case err != nil:
+		return braid.Secret{}, err
+	case len(text) > secretRoom:
+		return braid.Secret{}, fmt.Errorf("it has more than %d bytes: one line is wanted", secretRoom)
+	}
+	s, err := braid.ParseSecret(string(text))
+	if err != nil {
+		return s, bareError{err}
+	}
+	return s, nil
+}
+
+// secretCommand is `braid secret`.
+type secretCommand struct{}
+
+// Help is shown by `braid secret --help`.
+func (*secretCommand) Help() string {
+	return `Prints a new secret: one line, 32 random bytes. Give it to both sides, as a file with --secret-file or in $BRAID_SECRET. It proves them to each other; it encrypts nothing.
+
+Examples:
+
+  (umask 077; braid secret > braid.secret)       a file that only you can read
+  braid perftest --listen 0.0.0.0 --secret-file braid.secret
+  export BRAID_SECRET=$(braid secret)            for this shell and what it starts
+`
+}
+
+// Run is called by the parser.
+func (*secretCommand) Run(w world) error {
+	_, err := fmt.Fprintln(w.out, braid.NewSecret().Text())
+	return err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/openbraid/braid"
+)
+
+// TestSecretCommand: what it prints is one line, another each time, and read back from a file and from the environment.
+func TestSecretCommand(t *testing.T) {
+	status, out, errs := command(t, "secret")
+	_, other, _ := command(t, "secret")
+	if status != 0 || errs != "" || strings.Count(out, "\n") != 1 || !strings.HasSuffix(out, "\n") || out == other {
+		t.Fatalf("status %d, %q and %q, errors %q", status, out, other, errs)
+	}
+	want, err := braid.ParseSecret(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := secretFile(t, out, 0o600)
+	t.Setenv("BRAID_SECRET", strings.TrimSpace(other))
+	if s, err := (&connectFlags{SecretFile: file}).secret(); err != nil || !s.Equal(want) {
+		t.Errorf("from the file, which counts more than the environment: %v, %v", s, err)
+	}
+	t.Setenv("BRAID_SECRET", strings.TrimSpace(out))
+	if s, err := (&connectFlags{}).secret(); err != nil || !s.Equal(want) {
+		t.Errorf("from the environment: %v, %v", s, err)
+	}
+	os.Unsetenv("BRAID_SECRET")
+	if s, err := (&connectFlags{}).secret(); err != nil || s.IsSet() {
+		t.Errorf("from nowhere: %v, %v", s, err)
+	}
+}
+
+func secretFile(t *testing.T, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "braid.secret")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSecretFileOfOthers: a file that others can read, or change, is refused; its group may read it.
+func TestSecretFileOfOthers(t *testing.T) {
+	text := braid.NewSecret().Text()
+	for mode, ok := range map[os.FileMode]bool{
+		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o700: true,
+		0o644: false, 0o604: false, 0o660: false, 0o622: false, 0o666: false, 0o602: false, 0o601: false, 0o444: false,
+	} {
+		s, err := (&connectFlags{SecretFile: secretFile(t, text, mode)}).secret()
+		if ok != (err == nil) || ok != s.IsSet() {
+			t.Errorf("mode %04o: %v, %v", mode, s, err)
+		}
+		if !ok && !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("mode %04o: what is to be done? %v", mode, err)
+		}
+	}
+}
+
+// TestSecretMistakes: what is no secret is a usage error that names where it came from and shows nothing of it.
+func TestSecretMistakes(t *testing.T) {
+	good := braid.NewSecret().Text()
+	for name, c := range map[string]struct{ text, want string }{
+		"empty": {"\n", "empty"}, "a password": {"correct horse battery staple", "braid secret"}, "cut": {good[:50], "copied"},
+		"too short": {strings.Repeat("0f", 15), "15 bytes"}, "two lines": {good + "\n" + good, "copied"}, "too long": {good + strings.Repeat("\n", 5000), "4096"},
+	} {
+		file := secretFile(t, c.text, 0o600)
+		for from, args := range map[string][]string{file: {"perftest", "--secret-file", file}, "$BRAID_SECRET": {"perftest"}} {
+			if from == "$BRAID_SECRET" {
+				if name == "too long" {
+					continue
+				}
+				t.Setenv("BRAID_SECRET", c.text)
+			} else {
+				os.Unsetenv("BRAID_SECRET")
+			}
+			status, out, errs := command(t, args...)
+			if status != exitUsage || out != "" || !strings.Contains(errs, from) || !strings.Contains(errs, c.want) {
+				t.Errorf("%s, %s: status %d, %q", name, from, status, errs)
+			}
+			if strings.Contains(errs, "horse") || strings.Contains(errs, good[20:30]) {
+				t.Errorf("%s: shown: %s", name, errs)
+			}
+		}
+	}
+	os.Unsetenv("BRAID_SECRET")
+	for path, want := range map[string]string{filepath.Join(t.TempDir(), "none"): "no such file", t.TempDir(): "directory"} {
+		if status, _, errs := command(t, "perftest", "--secret-file", path); status != exitUsage || strings.Count(errs, path) != 1 || !strings.Contains(errs, want) {
+			t.Errorf("status %d, %q", status, errs)
+		}
+	}
+}
