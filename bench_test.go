@@ -113,3 +113,31 @@ func BenchmarkPut(b *testing.B) {
 		})
 	}
 }
+
+// A fence with nothing unexecuted, and one in a stream on one lane.
+func BenchmarkFence(b *testing.B) {
+	for _, c := range []struct {
+		name       string
+		put, fence bool
+	}{{"nothing", false, true}, {"put8", true, false}, {"put8+fence", true, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			o := connectOwned(b, braid.Failover)
+			key := o.mem.Key(braid.Write)
+			src := make([]byte, 8)
+			b.ReportAllocs()
+			for i := range b.N {
+				if c.put {
+					for done, err := o.a.PostPut(src, key, 0).Test(); !done || err != nil; done, err = o.a.PostPut(src, key, 0).Test() {
+						o.turn()
+					}
+				}
+				if c.fence {
+					o.a.Fence()
+				}
+				if c.put && i%64 == 63 {
+					o.turn()
+				}
+			}
+		})
+	}
+}

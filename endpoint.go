@@ -26,7 +26,7 @@ type Endpoint struct {
 //
 // Shape:  len(src) bytes to [offset, offset+len(src)) of key's region; 0 is legal.
 // Owns:   src is the library's until Put returns.
-// Order:  none, until Flush.
+// Order:  none, until Fence or Flush.
 // Done:   sent: src may be reused; executed at the peer when a Flush says so.
 // Errors: *OpError: ErrAccess (also from a later Flush, if only the peer can tell), ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's.
 // Source: ucp_put_nbx; RDMA WRITE in the InfiniBand specification.
@@ -48,7 +48,7 @@ func (ep *Endpoint) PostPut(src []byte, key RKey, offset uint64) Request {
 //
 // Shape:  len(dst) bytes from [offset, offset+len(dst)) of key's region; 0 is legal.
 // Owns:   dst is the library's until Get returns.
-// Order:  none, until Flush. A get that is read again after a lane was lost may see newer bytes.
+// Order:  none, until Fence or Flush. A get that is read again after a lane was lost may see newer bytes.
 // Done:   the bytes are in dst.
 // Errors: *OpError: ErrAccess, ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's.
 // Source: ucp_get_nbx; RDMA READ in the InfiniBand specification.

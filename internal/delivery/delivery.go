@@ -65,6 +65,7 @@ func (m *Message) Release() {
 type Queue struct {
 	OnEvent  func(event any)             // may be nil; set before the first event
 	Handled  func(from any, cost uint64) // a message's handler is done; may be nil
+	Watch    func(*Message)              // is told of each message before its handler is due: for checkers; may be nil
 	calls    []Call
 	messages []*Message
 	bytes    uint64
@@ -137,6 +138,9 @@ func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
 	}
 	m.User, m.buf = p.User, c.buf
 	*p = m
+	if q.Watch != nil {
+		q.Watch(p)
+	}
 	if c.buf != nil {
 		buf.Retain()
 		if buf != q.last {

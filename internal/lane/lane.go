@@ -48,7 +48,9 @@ type Lane struct {
 	Tep   transport.Endpoint
 	Path  int // index of the path, -1 if the peer opened it
 	Since time.Duration
-	state State
+	// InOrder: frames are executed in the order of their posting.
+	InOrder bool
+	state   State
 }
 
 // State is where the instance is in its life.

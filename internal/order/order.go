@@ -1,83 +1,164 @@
 package order
 
-// Book counts unexecuted operations by epoch. The zero value is ready.
+import "sort"
+
+// Fences counts the fences of a worker. Its books look at it whenever something is issued, so that to fence is to count.
+type Fences struct{ n uint64 }
+
+// Fence puts a fence into each book.
+func (f *Fences) Fence() { f.n++ }
+
+// Book is the record of one endpoint. Make it with New.
 type Book struct {
-	base   uint64   // epoch of counts[head]
-	cur    uint64   // epoch of new operations
-	counts []uint32 // ring, power of two; epochs base..cur
-	head   int
+	Off   Place // on no lane
+	lanes []*Place
 
-	issued, retired uint64
+	cur    uint64 // epoch of what is issued now
+	used   bool   // something was issued in it
+	issued uint64
+
+	fences []uint64 // epochs that begin with a fence, from first on: those that may have something before them
+	first  int
+	fence  uint64 // of the current epoch: the last of them, 0 if nothing is before it
+
+	worker *Fences
+	seen   uint64 // fences of the worker
 }
 
-func (b *Book) slot(epoch uint64) *uint32 {
-	return &b.counts[(b.head+int(epoch-b.base))&(len(b.counts)-1)]
+// New makes an empty book.
+func New(w *Fences) *Book { return &Book{worker: w, seen: w.n, cur: 1} }
+
+// Open adds the place of a lane instance.
+func (b *Book) Open(p *Place) { b.lanes = append(b.lanes, p) }
+
+// Shut takes an empty place away.
+func (b *Book) Shut(p *Place) {
+	if p.n > 0 {
+		panic("order: a place is shut with something in it")
+	}
+	for i, o := range b.lanes {
+		if o == p {
+			b.lanes = append(b.lanes[:i], b.lanes[i+1:]...)
+			return
+		}
+	}
 }
 
-// Current is the epoch of operations issued now.
+// Barrier is the fence before what is issued now: all of earlier epochs must be executed before. 0: none.
+func (b *Book) Barrier() uint64 {
+	if b.seen != b.worker.n {
+		b.seen = b.worker.n
+		b.Fence()
+	}
+	return b.fence
+}
+
+// Current is the epoch of what is issued now. Ask for the Barrier first.
 func (b *Book) Current() uint64 { return b.cur }
 
-// Issue puts a new operation into the current epoch and returns it.
-func (b *Book) Issue() uint64 {
-	if b.counts == nil {
-		b.counts = make([]uint32, 8)
-	}
-	*b.slot(b.cur)++
+// Issue puts a new operation at p, in the current epoch, and returns that.
+func (b *Book) Issue(p *Place) uint64 {
+	p.Enter(b.cur)
+	b.used = true
 	b.issued++
 	return b.cur
 }
 
-// Retire takes an operation of the given epoch out, and says whether that emptied its epoch,
-// so that a flush may be done.
-func (b *Book) Retire(epoch uint64) bool {
-	c := b.slot(epoch)
-	if epoch < b.base || epoch > b.cur || *c == 0 {
-		panic("order: operation retired twice")
-	}
-	*c--
-	b.retired++
-	if *c != 0 {
-		return false
-	}
-	for b.base < b.cur && b.counts[b.head] == 0 {
-		b.head = (b.head + 1) & (len(b.counts) - 1)
-		b.base++
-	}
-	return true
-}
+// Issued is the number of operations ever issued.
+func (b *Book) Issued() uint64 { return b.issued }
 
-// Cut ends the current epoch, unless it is empty, and returns the last epoch that a flush issued now must wait for.
-// With nothing unexecuted the answer is one for which Done is true.
+// Cut ends the current epoch, unless nothing was issued in it, and returns the last epoch that a flush issued now must wait
+// for. With nothing unexecuted, it need not wait.
 func (b *Book) Cut() (epoch uint64, nothing bool) {
-	if b.Unexecuted() == 0 {
+	if b.low() == none {
 		return 0, true
 	}
-	if *b.slot(b.cur) == 0 {
-		return b.cur - 1, false // the last cut stands
-	}
-	if int(b.cur-b.base)+1 == len(b.counts) {
-		b.grow()
-	}
-	b.cur++
-	*b.slot(b.cur) = 0
+	b.next()
 	return b.cur - 1, false
 }
 
-func (b *Book) grow() {
-	counts := make([]uint32, 2*len(b.counts))
-	for e := b.base; e <= b.cur; e++ {
-		counts[e-b.base] = *b.slot(e)
+func (b *Book) next() {
+	if b.used {
+		b.cur++
+		b.used = false
 	}
-	b.counts, b.head = counts, 0
+}
+
+// Fence keeps what is issued from now on behind what was issued before. With nothing unexecuted there is nothing to keep apart.
+func (b *Book) Fence() {
+	low := b.low()
+	for b.first < len(b.fences) && b.fences[b.first] <= low {
+		b.first++
+	}
+	if low == none {
+		b.fence = 0
+		return
+	}
+	b.next()
+	if b.fence == b.cur {
+		return
+	}
+	if n := len(b.fences); n == cap(b.fences) && b.first > n/2 || b.first == n {
+		b.fences = b.fences[:copy(b.fences, b.fences[b.first:])]
+		b.first = 0
+	}
+	b.fences = append(b.fences, b.cur)
+	b.fence = b.cur
+}
+
+// BarrierOf is the fence before an epoch, 0 if there is none or all before it was found executed.
+func (b *Book) BarrierOf(epoch uint64) uint64 {
+	fs := b.fences[b.first:]
+	i := sort.Search(len(fs), func(i int) bool { return fs[i] > epoch })
+	if i == 0 {
+		return 0
+	}
+	return fs[i-1]
+}
+
+// Sole looks for what is of before a barrier: free if there is nothing, the only place that has such, or nil if several have.
+func (b *Book) Sole(barrier uint64) (at *Place, free bool) {
+	if b.Off.First() < barrier {
+		at = &b.Off
+	}
+	for _, p := range b.lanes {
+		if p.First() >= barrier {
+			continue
+		}
+		if at != nil {
+			return nil, false
+		}
+		at = p
+	}
+	if at == nil && barrier == b.fence {
+		b.fence = 0 // passed, for all of this epoch
+	}
+	return at, at == nil
+}
+
+// MayPost is R12: what has this barrier may be posted at p if all before it is executed, or at p as well and p is in order.
+func (b *Book) MayPost(barrier uint64, p *Place) bool {
+	at, free := b.Sole(barrier)
+	return free || at == p && p.InOrder && p != &b.Off
 }
 
 // Done says whether nothing is left of the epochs up to and with the given one.
-func (b *Book) Done(epoch uint64) bool {
-	return epoch < b.base || b.Unexecuted() == 0
+func (b *Book) Done(epoch uint64) bool { return b.low() > epoch }
+
+// Left is how much the places have, all together.
+func (b *Book) Left() uint64 {
+	n := b.Off.n
+	for _, p := range b.lanes {
+		n += p.n
+	}
+	return n
 }
 
-// Unexecuted is the number of operations that are issued and not retired.
-func (b *Book) Unexecuted() uint64 { return b.issued - b.retired }
-
-// Issued is the number of operations ever issued.
-func (b *Book) Issued() uint64 { return b.issued }
+// low is the first epoch of which something is left.
+func (b *Book) low() uint64 {
+	e := b.Off.First()
+	for _, p := range b.lanes {
+		e = min(e, p.First())
+	}
+	return e
+}

@@ -6,90 +6,195 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model is a list of operations with their epochs, and flushes that remember which were open.
+// item is something at a place, as the model has it.
+type item struct {
+	epoch uint64
+	at    *Place
+	fence int // fences before it, of the endpoint and of the worker together
+}
+
+// model is a list of what is unexecuted, and of flushes with what each still waits for.
+type model struct {
+	Fences
+	b      *Book
+	places []*Place
+	items  []*item
+	fences int
+	flush  map[uint64]map[*item]bool
+}
+
+func newModel() *model {
+	m := &model{flush: map[uint64]map[*item]bool{}}
+	m.b = New(&m.Fences)
+	m.places = []*Place{&m.b.Off}
+	return m
+}
+
+func (m *model) lane(inOrder bool) {
+	p := &Place{InOrder: inOrder}
+	m.places = append(m.places, p)
+	m.b.Open(p)
+}
+
+func (m *model) leave(i int) {
+	x := m.items[i]
+	x.at.Leave(x.epoch)
+	m.items = append(m.items[:i:i], m.items[i+1:]...)
+	for _, left := range m.flush {
+		delete(left, x)
+	}
+}
+
+// may is R12 by counting operations.
+func (m *model) may(fence int, p *Place) bool {
+	for _, x := range m.items {
+		if x.fence < fence && (x.at != p || !p.InOrder || p == &m.b.Off) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *model) check(t *rapid.T) {
+	if int(m.b.Left()) != len(m.items) {
+		t.Fatalf("left %d, %d items", m.b.Left(), len(m.items))
+	}
+	for e, left := range m.flush {
+		if done := m.b.Done(e); done != (len(left) == 0) {
+			t.Fatalf("flush of epoch %d done=%v, %d left", e, done, len(left))
+		}
+	}
+	for _, p := range m.places {
+		barrier := m.b.Barrier()
+		if got, want := barrier == 0 || m.b.MayPost(barrier, p), m.may(m.fences, p); got != want {
+			t.Fatalf("new at a place: MayPost %v, should be %v", got, want)
+		}
+		for _, x := range m.items {
+			barrier := m.b.BarrierOf(x.epoch)
+			if got, want := barrier == 0 || m.b.MayPost(barrier, p), m.may(x.fence, p); got != want {
+				t.Fatalf("epoch %d at a place: MayPost %v, should be %v", x.epoch, got, want)
+			}
+		}
+	}
+}
+
 func TestBookAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b Book
-		var open []uint64
-		type flush struct {
-			epoch uint64
-			left  map[int]bool
-		}
-		ids, next := []int{}, 0
-		var flushes []*flush
+		m := newModel()
+		m.lane(true)
+		m.lane(true)
+		any := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
 		t.Repeat(map[string]func(*rapid.T){
 			"issue": func(*rapid.T) {
-				open, ids = append(open, b.Issue()), append(ids, next)
-				next++
+				p := m.places[any(len(m.places))]
+				m.b.Barrier()
+				m.items = append(m.items, &item{m.b.Issue(p), p, m.fences})
 			},
-			"retire": func(t *rapid.T) {
-				if len(open) == 0 {
+			"leave": func(*rapid.T) {
+				if len(m.items) > 0 {
+					m.leave(any(len(m.items)))
+				}
+			},
+			"move": func(*rapid.T) {
+				if len(m.items) == 0 {
 					return
 				}
-				i := rapid.IntRange(0, len(open)-1).Draw(t, "i")
-				b.Retire(open[i])
-				for _, f := range flushes {
-					delete(f.left, ids[i])
-				}
-				open, ids = append(open[:i:i], open[i+1:]...), append(ids[:i:i], ids[i+1:]...)
+				x, to := m.items[any(len(m.items))], m.places[any(len(m.places))]
+				to.Enter(x.epoch)
+				x.at.Leave(x.epoch)
+				x.at = to
 			},
 			"cut": func(t *rapid.T) {
-				e, nothing := b.Cut()
-				if nothing != (len(open) == 0) {
-					t.Fatalf("nothing = %v with %d open", nothing, len(open))
+				e, nothing := m.b.Cut()
+				if nothing != (len(m.items) == 0) {
+					t.Fatalf("nothing = %v with %d items", nothing, len(m.items))
 				}
-				f := &flush{epoch: e, left: map[int]bool{}}
-				for _, id := range ids {
-					f.left[id] = true
+				if nothing {
+					return
 				}
-				if !nothing {
-					flushes = append(flushes, f)
+				left := map[*item]bool{}
+				for _, x := range m.items {
+					left[x] = true
+				}
+				m.flush[e] = left
+			},
+			"fence":        func(*rapid.T) { m.b.Barrier(); m.b.Fence(); m.fences++ },
+			"worker fence": func(*rapid.T) { m.Fence(); m.fences++ },
+			"lane":         func(*rapid.T) { m.lane(any(2) == 0) },
+			"lane ends": func(*rapid.T) {
+				if i := any(len(m.places)); i > 0 && m.places[i].Len() == 0 {
+					m.b.Shut(m.places[i])
+					m.places = append(m.places[:i:i], m.places[i+1:]...)
 				}
 			},
-			"": func(t *rapid.T) {
-				if int(b.Unexecuted()) != len(open) {
-					t.Fatalf("unexecuted %d, open %d", b.Unexecuted(), len(open))
-				}
-				for _, f := range flushes {
-					if done := b.Done(f.epoch); done != (len(f.left) == 0) {
-						t.Fatalf("flush of epoch %d done=%v, %d left", f.epoch, done, len(f.left))
-					}
-				}
-				if len(b.counts) > 2*(next+8) {
-					t.Fatalf("ring of %d", len(b.counts))
-				}
-			},
+			"": m.check,
 		})
 	})
 }
 
-func TestRetireTwicePanics(t *testing.T) {
-	var b Book
-	e := b.Issue()
-	b.Retire(e)
+func TestLeaveTwicePanics(t *testing.T) {
+	b := New(&Fences{})
+	e := b.Issue(&b.Off)
+	b.Off.Leave(e)
 	defer func() {
 		if recover() == nil {
 			t.Fatal("no panic")
 		}
 	}()
-	b.Retire(e)
+	b.Off.Leave(e)
 }
 
-func TestCutsWithoutOperationsDoNotGrow(t *testing.T) {
-	var b Book
-	b.Issue()
+// A million fences and cuts make no epochs without work between them, and those of work that is executed are given back.
+func TestMemoryIsBounded(t *testing.T) {
+	var w Fences
+	b, p := New(&w), &Place{InOrder: true}
+	b.Open(p)
+	b.Issue(p)
 	for range 1_000_000 {
+		b.Fence()
+		w.Fence()
+		b.Barrier()
 		b.Cut()
 	}
-	if len(b.counts) > 8 {
-		t.Fatalf("ring of %d after a million cuts", len(b.counts))
+	if len(p.counts) > 8 || cap(b.fences) > 8 || b.cur > 3 {
+		t.Fatalf("%d counts, %d fences, epoch %d after a million fences without work", len(p.counts), cap(b.fences), b.cur)
+	}
+	const window = 1000 // operations that are not executed at a time
+	open := []uint64{1}
+	for range 1_000_000 {
+		if len(open) == window {
+			p.Leave(open[0])
+			open = open[1:]
+		}
+		b.Fence()
+		open = append(open, b.Issue(p))
+	}
+	if len(p.counts) > 2*window || cap(b.fences) > 8*window {
+		t.Fatalf("%d counts, %d fences with %d epochs alive", len(p.counts), cap(b.fences), window)
 	}
 }
 
-func TestBookDoesNotAllocate(t *testing.T) {
-	var b Book
-	b.Issue()
-	if n := testing.AllocsPerRun(1000, func() { e := b.Issue(); b.Cut(); b.Retire(e) }); n != 0 {
+func TestNoAllocations(t *testing.T) {
+	b, p := New(&Fences{}), &Place{InOrder: true}
+	b.Open(p)
+	open := []uint64{}
+	for range 64 {
+		open = append(open, b.Issue(p))
+	}
+	step := func() {
+		b.Fence()
+		b.Cut()
+		if !b.MayPost(b.Barrier(), p) {
+			t.Fatal("may not post behind what is on the same lane")
+		}
+		p.Leave(open[0])
+		copy(open, open[1:])
+		open[63] = b.Issue(p)
+	}
+	for range 1000 {
+		step()
+	}
+	if n := testing.AllocsPerRun(1000, step); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }

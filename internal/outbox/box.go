@@ -3,7 +3,6 @@ package outbox
 import (
 	"fmt"
 
-	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
@@ -25,8 +24,9 @@ type Host interface {
 
 // Scratch is what posting would otherwise allocate. One for each worker.
 type Scratch struct {
-	Frame transport.Frame
-	Head  [2048]byte
+	Frame  transport.Frame
+	Head   [2048]byte
+	Fences order.Fences // of the worker
 }
 
 // Box is an endpoint's operations. New makes one.
@@ -40,13 +40,12 @@ type Box struct {
 	shut    error // why nothing more may be posted, nil while it may
 	end     error // why everything ended
 	queues
-	gets    gets
-	up      []*lane.Lane // in the order in which they came up
+	gets gets
+	seats
 	ordered orderClass
-	lastPut *lane.Lane
 	waiting uint64 // bytes of operations that wait
 
-	book       order.Book
+	book       *order.Book
 	covered    uint64 // operations issued up to the last flush that succeeded
 	refusal    error  // the first since the last flush
 	nextID     uint64 // of a message of several frames
@@ -73,19 +72,21 @@ type Terms struct {
 type Stats struct {
 	Puts, Messages uint64 // posted
 	Gets           uint64
+	Fenced         uint64 // times that an operation had to wait for a fence
 	ReplayedFrames uint64
 	ReplayedBytes  uint64
 }
 
 // orderClass is the lane on which all unacknowledged frames with an order promise are.
 type orderClass struct {
-	lane    *lane.Lane
+	seat    *seat
 	unacked int
 }
 
 // queues are what can't be posted yet.
 type queues struct {
-	replayOrdered, replayAny replays
+	replayOrdered, replayAny replays // of operations
+	replayOther              replays // of answers and credits, which no fence may stop: the peer's may wait for them
 	pendOrdered, pendAny     request.Queue
 	flushes                  request.Queue
 	rooms                    request.Queue // wait until more may be posted
@@ -93,78 +94,13 @@ type queues struct {
 
 // New makes an empty box.
 func New(h Host, p *request.Pool, s *Scratch, t Terms) *Box {
-	return &Box{Terms: t, host: h, pool: p, scratch: s}
+	b := &Box{Terms: t, host: h, pool: p, scratch: s, book: order.New(&s.Fences)}
+	b.init(b)
+	return b
 }
 
 // Host is the endpoint that the box belongs to.
 func (b *Box) Host() Host { return b.host }
-
-// LaneUp adds a lane to post on.
-func (b *Box) LaneUp(l *lane.Lane) {
-	b.up = append(b.up, l)
-	b.host.Wake()
-}
-
-// LaneLost takes a lane away. What is on it stays in the book until TakeBack or End.
-func (b *Box) LaneLost(l *lane.Lane) {
-	for i, o := range b.up {
-		if o == l {
-			b.up = append(b.up[:i], b.up[i+1:]...)
-		}
-	}
-	if b.lastPut == l {
-		b.lastPut = nil
-	}
-	b.host.Wake()
-}
-
-// least is the lane with the fewest bytes on their way, nil if there is none.
-func (b *Box) least() *lane.Lane {
-	var best *lane.Lane
-	var least uint64
-	for _, l := range b.up {
-		if n := l.Backlog(); best == nil || n < least {
-			best, least = l, n
-		}
-	}
-	return best
-}
-
-// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
-// unacknowledged on a lane that is lost, nobody may pass them by on another.
-func (b *Box) orderLane() *lane.Lane {
-	o := &b.ordered
-	if o.lane != nil && o.lane.State() == lane.Up {
-		return o.lane
-	}
-	if o.unacked > 0 {
-		return nil
-	}
-	o.lane = b.least()
-	return o.lane
-}
-
-// stay is the backlog up to which small operations stay on the lane of the last one: they share its writes.
-const stay = 64 << 10
-
-// pick is the lane for a frame without order promise, nil if there is none.
-func (b *Box) pick() *lane.Lane {
-	if len(b.up) == 1 {
-		return b.up[0]
-	}
-	if l := b.lastPut; l != nil && l.Backlog() < stay {
-		return l
-	}
-	b.lastPut = b.least()
-	return b.lastPut
-}
-
-func (b *Box) laneFor(ordered bool) *lane.Lane {
-	if ordered {
-		return b.orderLane()
-	}
-	return b.pick()
-}
 
 // Shut ends posting: from now on it answers err. What is there goes on.
 func (b *Box) Shut(err error) { b.shut = err }
@@ -196,10 +132,10 @@ func (b *Box) fail(op string, fate outcome.Fate, err error) error {
 
 // Idle says whether nothing is left, for checks: no operation, no replay, nobody waiting.
 func (b *Box) Idle() error {
-	if n := b.book.Unexecuted(); n > 0 {
-		return fmt.Errorf("%d operations are not executed", n)
+	if n := b.book.Left(); n > 0 {
+		return fmt.Errorf("%d frames or operations are not executed", n)
 	}
-	if b.replayOrdered.n+b.replayAny.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
+	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.waiting != 0 {

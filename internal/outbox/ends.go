@@ -15,7 +15,8 @@ func (b *Box) FrameSent(r *request.Request) {
 }
 
 // FrameExecuted implements request.Owner.
-func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
+func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
+	at, epoch := b.seat(tag), r.Epoch
 	r.Frames--
 	if r.Kind == request.AM && (r.Part == 0 || r.Closing) {
 		b.ordered.unacked--
@@ -32,31 +33,41 @@ func (b *Box) FrameExecuted(r *request.Request, _ uint64, err error) {
 	if r.Whole && r.Frames == 0 && r.Replies == 0 {
 		b.finish(r)
 	}
+	b.retire(at, epoch)
 }
 
 // finish is the target's end of an operation with a request.
 func (b *Box) finish(r *request.Request) {
-	epoch := r.Epoch
-	r.Retired = true
+	epoch, off := r.Epoch, r.Off
+	r.Retired, r.Off = true, false
 	b.leave(r)
 	if r.Total > 0 {
 		b.unfinished -= r.Total
 		b.host.Wake() // others may begin
 	}
 	if !r.Begun {
-		b.credit.sent -= r.Cost // it was admitted, and never sent
+		b.credit.sent -= r.Cost // it was admitted, and the peer has nothing of it
 	}
 	if r.Reported {
 		b.pool.Put(r)
 	} else {
 		b.host.Report(r, r.Err)
 	}
-	b.retire(epoch)
+	if off {
+		b.retire(&b.off, epoch)
+	}
 }
 
-// retire is the target's end of an operation.
-func (b *Box) retire(epoch uint64) {
-	if b.book.Retire(epoch) && b.flushes.Len() > 0 {
+// retire takes what is of an epoch away from its place: it is executed, or ended.
+func (b *Box) retire(at *seat, epoch uint64) {
+	if !at.place.Leave(epoch) {
+		return
+	}
+	if b.fenced != 0 { // who waits for it looks again
+		b.fenced = 0
+		b.host.Wake()
+	}
+	if b.flushes.Len() > 0 {
 		b.checkFlushes()
 	}
 }
@@ -97,7 +108,7 @@ func (b *Box) EndClose(r *request.Request, err error) {
 // End ends everything, for good: what waits at once, what is on lanes when their connections are closed.
 func (b *Box) End(err error) {
 	b.shut, b.end = err, err
-	b.up, b.ordered.lane, b.lastPut = nil, nil, nil
+	b.up, b.ordered.seat, b.lastPut = nil, nil, nil
 	b.endQueue(&b.pendOrdered, err)
 	b.endQueue(&b.pendAny, err)
 	b.endGets(err)
@@ -145,6 +156,7 @@ func (b *Box) Cancel(r *request.Request) {
 		r.Whole = true
 		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
 		b.finish(r)
+		b.host.Wake() // who stood behind it may go
 	case request.None, request.Close, request.Dial, request.Accept:
 	}
 }
@@ -163,7 +175,7 @@ func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 	for _, l := range lanes {
 		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })
 	}
-	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} {
+	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} { // of others there is no request
 		for p := q.head; p != nil; p = p.next {
 			if requestOf(p) == r && p.frame.ZeroCopy {
 				p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false

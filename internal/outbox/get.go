@@ -44,15 +44,21 @@ func (b *Box) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Reques
 func (b *Box) postGets() (n int) {
 	w, g := b.scratch, &b.gets
 	for r := g.pend.Head(); r != nil && b.replayAny.len() == 0; r = g.pend.Head() {
+		barrier := b.book.BarrierOf(r.Epoch)
 		for !r.Whole {
-			l := b.pick()
-			if l == nil || g.asked >= b.Credits { // R14
+			if g.asked >= b.Credits { // R14
+				return n
+			}
+			l := b.laneFor(false, barrier)
+			if l == nil {
 				return n
 			}
 			protocol.Next(r, b.Limits, w.Head[:0], &w.Frame)
+			w.Frame.Tag = l.id
 			if l.Tep.Post(&w.Frame) != transport.Done {
 				return n
 			}
+			l.place.Enter(r.Epoch)
 			protocol.Asked(r, b.Limits)
 			g.asked++
 			n++
@@ -184,10 +190,10 @@ func (b *Box) Reply(h wire.GetData, data []byte, region *memory.Region) error {
 	return nil
 }
 
-// postReplies posts answers. They wait behind replays, and for nothing else.
+// postReplies posts answers. They wait behind replays of their kind, and for nothing else.
 func (b *Box) postReplies() (n int) {
 	w, q := b.scratch, &b.gets.replies
-	for q.head != nil && b.replayAny.len() == 0 {
+	for q.head != nil && b.replayOther.len() == 0 {
 		l := b.pick()
 		if l == nil {
 			return n

@@ -16,10 +16,20 @@ func (b *Box) enqueue(q *request.Queue, r *request.Request) {
 
 // wait issues r and lets it wait in q.
 func (b *Box) wait(q *request.Queue, r *request.Request) {
-	r.Epoch = b.book.Issue()
+	b.book.Barrier()
+	r.Epoch = b.book.Issue(b.off.place)
+	r.Off = true
 	r.Waits = uint64(len(r.Header) + len(r.Payload))
 	b.waiting += r.Waits
 	q.Push(r)
+}
+
+// landed notes that all of r is on lanes: from now on its frames are what is in the book.
+func (b *Box) landed(r *request.Request) {
+	if r.Off {
+		r.Off = false
+		b.retire(&b.off, r.Epoch)
+	}
 }
 
 // leave notes that r does not wait any more. Idempotent.
@@ -33,6 +43,7 @@ func (b *Box) Dispatch() (n int) {
 	if len(b.up) == 0 {
 		return 0
 	}
+	n += b.postReplays(&b.replayOther)
 	n += b.postReplays(&b.replayOrdered)
 	n += b.postReplays(&b.replayAny)
 	n += b.postCredit()
@@ -61,6 +72,7 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 		}
 		q.Pop()
 		b.leave(r)
+		b.landed(r)
 		if r.Borrowed == 0 {
 			b.host.Report(r, r.Err)
 		}
@@ -99,26 +111,36 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 	if ordered && !b.admit(r) {
 		return 0, false
 	}
-	w := b.scratch
+	w, barrier := b.scratch, b.book.BarrierOf(r.Epoch)
 	for !r.Whole {
-		l := b.laneFor(ordered)
+		l := b.laneFor(ordered, barrier)
 		if l == nil {
 			return n, false
 		}
 		f := &w.Frame
 		protocol.Next(r, b.Limits, w.Head[:0], f)
-		if b.flushes.Len() > 0 && len(f.Payload) == len(r.Payload) {
-			f.AckNow = true // somebody waits for it
+		if len(f.Payload) == len(r.Payload) && b.awaited(r.Epoch) {
+			f.AckNow = true
 		}
-		s := l.Tep.Post(f)
-		if s != transport.Done && s != transport.Pending {
+		if !b.post(l, r, f) {
 			return n, false // Room or the lane's loss will wake us
 		}
-		protocol.Taken(r, f, s)
 		if ordered {
 			b.ordered.unacked++
 		}
 		n++
 	}
 	return n, true
+}
+
+// post puts a frame of r on a lane, and says whether that took it.
+func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
+	f.Tag = l.id
+	s := l.Tep.Post(f)
+	if s != transport.Done && s != transport.Pending {
+		return false
+	}
+	l.place.Enter(r.Epoch)
+	protocol.Taken(r, f, s)
+	return true
 }

@@ -14,21 +14,21 @@ import (
 // The posting calls return nil, nil if the user's end of the operation is reached already, a request if it
 // isn't, and an error if nothing was taken.
 
-// amDone and putDone are the endpoint as the Completer of frames that have no request; the tag is the epoch.
+// amDone and putDone are a lane as the Completer of frames that have no request; the tag is the epoch.
 type (
-	amDone  Box
-	putDone Box
+	amDone  seat
+	putDone seat
 )
 
 func (d *amDone) Sent(uint64) {}
 func (d *amDone) Executed(epoch uint64, _ error) {
-	b := (*Box)(d)
-	b.ordered.unacked--
-	b.retire(epoch)
+	s := (*seat)(d)
+	s.b.ordered.unacked--
+	s.b.retire(s, epoch)
 }
 
 func (d *putDone) Sent(uint64)                    {}
-func (d *putDone) Executed(epoch uint64, _ error) { (*Box)(d).retire(epoch) }
+func (d *putDone) Executed(epoch uint64, _ error) { s := (*seat)(d); s.b.retire(s, epoch) }
 
 // full says that no more may wait. One operation always may, however large it is.
 func (b *Box) full(op string, q *request.Queue, n int) error {
@@ -77,19 +77,19 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 		return false
 	}
 	cost := wire.MessageCost(len(header), len(payload))
-	l := b.orderLane()
+	l := b.laneFor(true, b.book.Barrier())
 	if l == nil || !b.takes(cost) {
 		return false
 	}
 	w := b.scratch
 	w.Frame = transport.Frame{
 		ID: wire.IDAM, Head: wire.AM{ID: id, Header: header}.AppendTo(w.Head[:0]), Payload: payload,
-		Done: (*amDone)(b), Tag: b.book.Current(),
+		Done: (*amDone)(l), Tag: b.book.Current(),
 	}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}
-	b.book.Issue()
+	b.book.Issue(l.place)
 	b.ordered.unacked++
 	b.credit.sent += cost
 	b.Messages++
@@ -135,19 +135,19 @@ func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
 	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSize+len(src)) {
 		return false
 	}
-	l := b.pick()
+	l := b.laneFor(false, b.book.Barrier())
 	if l == nil {
 		return false
 	}
 	w := b.scratch
 	w.Frame = transport.Frame{
 		ID: wire.IDPut, Head: wire.Put{Index: key.Index, Secret: key.Secret, Offset: offset}.AppendTo(w.Head[:0]), Payload: src,
-		Done: (*putDone)(b), Tag: b.book.Current(),
+		Done: (*putDone)(l), Tag: b.book.Current(),
 	}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}
-	b.book.Issue()
+	b.book.Issue(l.place)
 	b.Puts++
 	b.host.Posted()
 	return true

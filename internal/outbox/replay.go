@@ -16,6 +16,9 @@ type replay struct {
 	done  transport.Completer
 	tag   uint64
 	next  *replay
+
+	at    *seat // where it is in the book; nil: it is no operation's
+	epoch uint64
 }
 
 // Handover is what became of the operations of one lost lane.
@@ -32,8 +35,20 @@ func (r *replay) Sent(uint64) { r.done.Sent(r.tag) }
 // Executed implements transport.Completer.
 func (r *replay) Executed(_ uint64, err error) {
 	r.of.left--
+	if r.at != nil {
+		r.move(&r.at.b.off) // that is where its first life ends
+	}
 	r.done.Executed(r.tag, err)
 	r.of.settle()
+}
+
+// move takes it to another place of the book.
+func (r *replay) move(to *seat) {
+	if r.at != to {
+		to.place.Enter(r.epoch)
+		r.at.place.Leave(r.epoch)
+		r.at = to
+	}
 }
 
 // settle announces a hand-over once nothing is left of it.
@@ -96,24 +111,30 @@ func ordered(id uint8) bool {
 //
 // Errors: those of PurgeOutstanding: R16.
 func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
-	var inOrder, unordered replays
+	var inOrder, unordered, other replays
+	s := b.of(l)
 	_, err := l.Tep.PurgeOutstanding(position, func(f *transport.Frame) error {
 		if ordered(f.ID) {
 			b.ordered.unacked--
 		}
+		r := b.handBack(f, s)
 		if b.dropCanceled(f) {
+			b.retire(&b.off, r.epoch)
 			return nil
 		}
-		r := &replay{frame: *f, of: h, done: f.Done, tag: f.Tag}
+		r.of = h
 		r.frame.Head = append([]byte(nil), f.Head...)
 		if !f.ZeroCopy {
 			r.frame.Payload = append([]byte(nil), f.Payload...)
 		}
 		r.frame.Done, r.frame.Tag = r, 0
 		h.left++
-		if ordered(f.ID) {
+		switch {
+		case r.at == nil:
+			other.push(r)
+		case ordered(f.ID):
 			inOrder.push(r)
-		} else {
+		default:
 			unordered.push(r)
 		}
 		return nil
@@ -121,12 +142,40 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 	if err != nil {
 		return err
 	}
+	if s != nil {
+		b.vacate(s)
+	}
 	b.replayOrdered.prepend(&inOrder) // R13
 	b.replayAny.prepend(&unordered)
+	b.replayOther.prepend(&other)
 	h.purged = true
 	h.settle()
 	b.host.Wake()
 	return nil
+}
+
+// handBack makes a replay of a frame that was on the lane s: in the book it is on no lane now, with its epoch as before.
+func (b *Box) handBack(f *transport.Frame, s *seat) *replay {
+	r := &replay{frame: *f, done: f.Done, at: s}
+	switch d := f.Done.(type) {
+	case *amDone:
+		r.epoch, r.done, r.tag = f.Tag, (*amDone)(&b.off), f.Tag
+	case *putDone:
+		r.epoch, r.done, r.tag = f.Tag, (*putDone)(&b.off), f.Tag
+	case *request.Frames:
+		r.epoch, r.tag = d.Epoch, b.off.id
+	case *replay:
+		if d.at == nil {
+			r.at = nil
+			return r
+		}
+		d.at, r.epoch = &b.off, d.epoch
+	default:
+		r.at, r.tag = nil, f.Tag
+		return r
+	}
+	r.move(&b.off)
+	return r
 }
 
 // requestOf is the request that a completer leads to, or nil.
@@ -153,7 +202,7 @@ func (b *Box) dropCanceled(f *transport.Frame) bool {
 		old.of.left--
 		old.of.settle()
 	}
-	r.Frames, r.Borrowed = 0, 0
+	r.Frames, r.Borrowed, r.Begun = 0, 0, false
 	r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)
 	return true
@@ -163,11 +212,15 @@ func (b *Box) dropCanceled(f *transport.Frame) bool {
 func (b *Box) postReplays(q *replays) (n int) {
 	inOrder := q == &b.replayOrdered
 	for q.head != nil {
-		l := b.laneFor(inOrder)
+		r := q.head
+		barrier := uint64(0)
+		if r.at != nil && r.frame.ID != wire.IDAMPart {
+			barrier = b.book.BarrierOf(r.epoch)
+		}
+		l := b.laneFor(inOrder, barrier)
 		if l == nil {
 			return n
 		}
-		r := q.head
 		b.scratch.Frame = r.frame
 		b.scratch.Frame.AckNow = r.next == nil
 		s := l.Tep.Post(&b.scratch.Frame)
@@ -175,6 +228,9 @@ func (b *Box) postReplays(q *replays) (n int) {
 			return n
 		}
 		q.pop()
+		if r.at != nil {
+			r.move(l)
+		}
 		if inOrder {
 			b.ordered.unacked++
 		}
@@ -198,7 +254,7 @@ func (b *Box) postReplays(q *replays) (n int) {
 
 // dropReplays ends what waits for a new life that won't come.
 func (b *Box) dropReplays(err error) {
-	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} {
+	for _, q := range []*replays{&b.replayOrdered, &b.replayAny, &b.replayOther} {
 		for q.head != nil {
 			r := q.pop()
 			if ordered(r.frame.ID) {

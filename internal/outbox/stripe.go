@@ -3,11 +3,11 @@ package outbox
 import (
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
-	"github.com/openbraid/braid/transport"
 )
 
 // A large message goes over all lanes at once, in parts without order. When all of them are acknowledged, the frame that closes the
-// message goes on the order lane, at the message's place in the order (R11). Parts of the messages behind it go meanwhile.
+// message goes on the order lane, at the message's place in the order (R11). Parts of the messages behind it go meanwhile, also of
+// those behind a fence: a part has no effect until its message is closed.
 
 // ahead is how many messages of the queue may have parts under way.
 const ahead = 16
@@ -36,11 +36,9 @@ func (b *Box) postParts() (posted int) {
 			if l == nil {
 				return posted
 			}
-			s := l.Tep.Post(&w.Frame)
-			if s != transport.Done && s != transport.Pending {
+			if !b.post(l, r, &w.Frame) {
 				return posted
 			}
-			protocol.Taken(r, &w.Frame, s)
 			posted++
 		}
 	}
@@ -52,17 +50,15 @@ func (b *Box) closeParts(r *request.Request) (n int, done bool) {
 	if len(r.Payload) > 0 || r.Frames > 0 {
 		return 0, false // an acknowledgement will wake us
 	}
-	l := b.orderLane()
+	l := b.laneFor(true, b.book.BarrierOf(r.Epoch))
 	if l == nil {
 		return 0, false
 	}
 	w := b.scratch
 	protocol.Last(r, w.Head[:0], &w.Frame)
-	s := l.Tep.Post(&w.Frame)
-	if s != transport.Done && s != transport.Pending {
+	if !b.post(l, r, &w.Frame) {
 		return 0, false
 	}
-	protocol.Taken(r, &w.Frame, s)
 	b.ordered.unacked++
 	return 1, true
 }

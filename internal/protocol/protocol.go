@@ -45,7 +45,7 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	f.Payload = rest[:n:n]
 	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
 	f.AckNow = f.ZeroCopy && n == len(rest)
-	f.Done, f.Tag = r.Done(), uint64(f.Len())
+	f.Done = r.Done()
 	return true
 }
 
@@ -60,7 +60,6 @@ func Part(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	f.Payload = r.Payload[:n:n]
 	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
 	f.AckNow = n == len(r.Payload) // the message is closed when all of it is acknowledged
-	f.Tag = uint64(f.Len())
 	return true
 }
 
@@ -68,7 +67,6 @@ func Part(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 func Last(r *request.Request, head []byte, f *transport.Frame) {
 	*f = transport.Frame{ID: wire.IDAMLast, Done: r.Done(), AckNow: true}
 	f.Head = wire.AMLast{ID: r.ID, Msg: r.Message, Total: r.Total, Header: r.Header}.AppendTo(head[:0])
-	f.Tag = uint64(f.Len())
 }
 
 // Asked notes that a Get, made by Next, was posted.

@@ -49,8 +49,8 @@ func (k Kind) String() string {
 type Owner interface {
 	// FrameSent: a zero-copy frame let go of the payload.
 	FrameSent(r *Request)
-	// FrameExecuted: a frame is accepted by the peer, or ended with err.
-	FrameExecuted(r *Request, bytes uint64, err error)
+	// FrameExecuted: a frame is accepted by the peer, or ended with err; tag is what it was posted with.
+	FrameExecuted(r *Request, tag uint64, err error)
 }
 
 // Request is one operation. The exported fields are the engine's.
@@ -97,6 +97,7 @@ type Progress struct {
 	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
 	Begun    bool   // a frame was posted
+	Off      bool   // in the book as an operation on no lane: not all of it is on lanes; a get: not answered
 	Closing  bool   // of a message of parts: its last frame was posted
 	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for
 
@@ -110,7 +111,7 @@ type Progress struct {
 // Sent implements transport.Completer.
 func (f *Frames) Sent(uint64) { r := (*Request)(f); r.Owner.FrameSent(r) }
 
-// Executed implements transport.Completer; the tag is the frame's bytes.
+// Executed implements transport.Completer.
 func (f *Frames) Executed(tag uint64, err error) {
 	r := (*Request)(f)
 	r.Owner.FrameExecuted(r, tag, err)

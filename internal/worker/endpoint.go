@@ -93,6 +93,17 @@ func (w *Worker) maxFrame() int {
 	return n
 }
 
+// inOrder says whether lanes execute frames in the order of their posting. Which interface an accepted one came from is not
+// known, so all must.
+func (w *Worker) inOrder() bool {
+	for _, i := range w.ifaces {
+		if !i.Attr().InOrder {
+			return false
+		}
+	}
+	return true
+}
+
 // note moves the endpoint on, and says whether that was possible.
 func (ep *Endpoint) note(h happened) bool { return life.Note(&ep.state, h) }
 
@@ -184,6 +195,9 @@ func (ep *Endpoint) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.
 
 // PostFlush waits for everything posted before. See outbox.Box.PostFlush.
 func (ep *Endpoint) PostFlush() (*request.Request, error) { return ep.box.PostFlush() }
+
+// Fence keeps what is posted from now on behind what was posted before. See outbox.Box.Fence.
+func (ep *Endpoint) Fence() { ep.box.Fence() }
 
 // PostRoom waits until more may be posted. See outbox.Box.PostRoom.
 func (ep *Endpoint) PostRoom() (*request.Request, error) { return ep.box.PostRoom() }

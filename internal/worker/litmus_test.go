@@ -82,7 +82,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	if err != nil {
 		panic(err)
 	}
-	a.key = region.Key(wire.Write, uint64(name[0]))
+	a.key = region.Key(wire.Write|wire.Read, uint64(name[0]))
 	a.eng.Calls().OnEvent = func(v any) {
 		e := v.(*worker.Event)
 
@@ -210,6 +210,14 @@ func (s *stage) operation(a *actor, f []string) bool {
 		if r == nil && err == nil {
 			s.logf("%s: %s ended at once", a.name, f[2])
 		}
+	case "fence": // fence a
+		a.ep.Fence()
+	case "wfence": // wfence a: of the worker
+		a.eng.Fence()
+	case "get": // get a OFFSET NAME: eight bytes
+		s.get(a, f[2], f[3])
+	case "fenced": // fenced a: did anything have to wait for a fence?
+		s.logf("%s: waited for a fence: %v", a.name, a.ep.Stats().Fenced > 0)
 	case "close": // close a NAME
 		r, err := a.ep.PostClose()
 		a.keep(f[2], r, err)
@@ -266,14 +274,24 @@ func (s *stage) network(t *testing.T, f []string) bool {
 	return true
 }
 
-func (s *stage) put(a *actor, offset, name string, size int) {
-	other := s.a
-	if a == s.a {
-		other = s.b
+func (a *actor) peer() *actor {
+	if a == a.a {
+		return a.b
 	}
+	return a.a
+}
+
+func (s *stage) put(a *actor, offset, name string, size int) {
 	var at uint64
 	fmt.Sscan(offset, &at)
-	r, err := a.ep.PostPut(make([]byte, size), other.key, at)
+	r, err := a.ep.PostPut(make([]byte, size), a.peer().key, at)
+	a.keep(name, r, err)
+}
+
+func (s *stage) get(a *actor, offset, name string) {
+	var at uint64
+	fmt.Sscan(offset, &at)
+	r, err := a.ep.PostGet(make([]byte, 8), a.peer().key, at)
 	a.keep(name, r, err)
 }
 

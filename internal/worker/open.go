@@ -269,6 +269,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	l.Since = ep.w.now
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
+	l.InOrder = ep.w.inOrder()
 	ep.box.LaneUp(&l.Lane)
 	ep.stats.LanesUp++
 	if l.path != nil {

@@ -104,6 +104,9 @@ func (w *Worker) Close() error {
 	return err
 }
 
+// Fence puts a fence into each endpoint.
+func (w *Worker) Fence() { w.Scratch.Fences.Fence() }
+
 // Calls is the user code that is due: for the owner to run between turns.
 func (w *Worker) Calls() *delivery.Queue { return &w.calls }
 

@@ -27,6 +27,7 @@ const (
 	seeds    = "./test/sim -run TestSeeds"
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
+	book     = "./internal/order"
 	hand     = "./internal/failover"
 	carrier  = "./transport/tcp -run Conformance"
 )

@@ -38,6 +38,7 @@ type side struct {
 	ops     []*op          // issued by this side
 	open    []*op          // whose user's end is not seen
 	sent    int            // messages issued
+	fences  int            // of the endpoint and of the worker
 	nextAM  int            // index among the messages of the peer that is due
 	flushes []*flush
 }
@@ -54,7 +55,9 @@ type op struct {
 	ended    bool
 	err      error
 	flushed  bool
+	fence    int    // fences before it
 	canceled bool   // or abandoned
+	accepted int    // at the target: times a message was queued for its handler
 	ran      int    // at the target: times a message was handled
 	wrote    []int  // at the target: times each byte was written
 	over     uint64 // executed bytes
@@ -77,6 +80,7 @@ func (s *side) checks() {
 	s.region.Watch = s.written
 	s.source = s.mem.Add(s.fill(100_000, -1))
 	s.eng.Handle(amID, s.message)
+	s.eng.Calls().Watch = s.accepted
 }
 
 func (s *side) progress() int {
@@ -117,6 +121,33 @@ func (s *side) message(m *delivery.Message) {
 	s.nextAM = o.am + 1
 }
 
+// accepted is a message of the peer that counts from now on as executed.
+func (s *side) accepted(m *delivery.Message) {
+	if i := int(binary.LittleEndian.Uint32(m.Header)); i < len(s.peer.ops) {
+		s.peer.ops[i].accepted++
+		s.ordered(s.peer.ops[i])
+	}
+}
+
+// ordered looks whether all that the peer posted before the fence that o is behind is executed, now that o is.
+func (s *side) ordered(o *op) {
+	for _, a := range s.peer.ops[:o.index] {
+		if a.fence == o.fence {
+			return
+		}
+		done := a.ended || a.r != nil && a.r.Reported // of a get: it has read
+		switch a.kind {
+		case request.Put:
+			done = a.over == uint64(len(a.data))
+		case request.AM:
+			done = a.accepted > 0
+		}
+		if !done && !a.canceled { // one that was given up may be dropped with its lane
+			s.w.failf("%s: %v %d is executed, and %v %d from before the fence is not", s.name, o.kind, o.index, a.kind, a.index)
+		}
+	}
+}
+
 // written is a write of the peer into this side's memory.
 func (s *side) written(offset uint64, src []byte) {
 	slot := int(offset) / s.w.slot
@@ -141,6 +172,7 @@ func (s *side) written(offset uint64, src []byte) {
 			}
 		}
 		o.over += uint64(len(src))
+		s.ordered(o)
 		return
 	}
 	s.w.failf("%s: a write of %d bytes at %d that nobody issued", s.name, len(src), offset)
@@ -186,6 +218,15 @@ func (s *side) issue() bool {
 	if o.kind == request.Get {
 		clear(o.buf)
 	}
+	switch w.n(12) {
+	case 0:
+		s.ep.Fence()
+		s.fences++
+	case 1:
+		s.eng.Fence()
+		s.fences++
+	}
+	o.fence = s.fences
 	var err error
 	s.ops = append(s.ops, o) // before: a post may be executed while it is made, in some other transport
 	switch o.kind {

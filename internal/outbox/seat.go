@@ -1,0 +1,175 @@
+package outbox
+
+import (
+	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/order"
+)
+
+// seat is a lane instance as the box sees it, with its place in the book, from LaneUp until nothing of it is left there.
+type seat struct {
+	*lane.Lane
+	b     *Box
+	id    uint64 // in the tags of frames of requests; never used again
+	place *order.Place
+}
+
+// seats are the lanes.
+type seats struct {
+	up      []*seat // in the order in which they came up
+	all     []*seat // and those that are lost and not taken back
+	off     seat    // no lane: what waits is here
+	lastPut *seat
+	lastID  uint64
+	fenced  uint64 // something waits for this fence, 0 if nothing does
+	asked   uint64 // the last fence for which acknowledgements were asked for
+}
+
+func (t *seats) init(b *Box) { t.off = seat{b: b, place: &b.book.Off} }
+
+// seat is the one with the given id; no lane, if it isn't there any more.
+func (t *seats) seat(id uint64) *seat {
+	for _, s := range t.all {
+		if s.id == id {
+			return s
+		}
+	}
+	return &t.off
+}
+
+// of is the seat of a lane, nil if there is none.
+func (t *seats) of(l *lane.Lane) *seat {
+	for _, s := range t.all {
+		if s.Lane == l {
+			return s
+		}
+	}
+	return nil
+}
+
+// LaneUp adds a lane to post on.
+func (b *Box) LaneUp(l *lane.Lane) {
+	b.lastID++
+	s := &seat{Lane: l, b: b, id: b.lastID, place: &order.Place{InOrder: l.InOrder}}
+	b.book.Open(s.place)
+	b.up = append(b.up, s)
+	b.all = append(b.all, s)
+	b.host.Wake()
+}
+
+// LaneLost takes a lane away. What is on it stays in the book, at its place, until TakeBack or End.
+func (b *Box) LaneLost(l *lane.Lane) {
+	for i, s := range b.up {
+		if s.Lane == l {
+			b.up = append(b.up[:i], b.up[i+1:]...)
+			break
+		}
+	}
+	if b.lastPut != nil && b.lastPut.Lane == l {
+		b.lastPut = nil
+	}
+	b.host.Wake()
+}
+
+// vacate forgets a lane of which nothing is in the book any more.
+func (b *Box) vacate(s *seat) {
+	b.book.Shut(s.place)
+	for i, o := range b.all {
+		if o == s {
+			b.all = append(b.all[:i], b.all[i+1:]...)
+			return
+		}
+	}
+}
+
+// least is the lane with the fewest bytes on their way, nil if there is none.
+func (b *Box) least() *seat {
+	var best *seat
+	var least uint64
+	for _, s := range b.up {
+		if n := s.Backlog(); best == nil || n < least {
+			best, least = s, n
+		}
+	}
+	return best
+}
+
+// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
+// unacknowledged on a lane that is lost, nobody may pass them by on another.
+func (b *Box) orderLane() *seat {
+	o := &b.ordered
+	if o.seat != nil && o.seat.State() == lane.Up {
+		return o.seat
+	}
+	if o.unacked > 0 {
+		return nil
+	}
+	o.seat = b.least()
+	return o.seat
+}
+
+// stay is the backlog up to which small operations stay on the lane of the last one: they share its writes.
+const stay = 64 << 10
+
+// pick is the lane for a frame without order promise, nil if there is none.
+func (b *Box) pick() *seat {
+	if len(b.up) == 1 {
+		return b.up[0]
+	}
+	if s := b.lastPut; s != nil && s.Backlog() < stay {
+		return s
+	}
+	b.lastPut = b.least()
+	return b.lastPut
+}
+
+// laneFor is the lane on which a frame behind this fence may be posted now, nil if there is none.
+func (b *Box) laneFor(ordered bool, barrier uint64) *seat {
+	if barrier != 0 {
+		at, free := b.book.Sole(barrier)
+		if !free {
+			return b.follow(at, ordered, barrier)
+		}
+	}
+	if ordered {
+		return b.orderLane()
+	}
+	return b.pick()
+}
+
+// follow is R12 where something before the fence is not executed: behind it on its lane, if it is one and in order. Else
+// the frame waits, for the acknowledgements that are asked for here.
+func (b *Box) follow(at *order.Place, ordered bool, barrier uint64) *seat {
+	for _, s := range b.up {
+		if s.place != at || !at.InOrder {
+			continue
+		}
+		switch {
+		case !ordered:
+			b.lastPut = s
+			return s
+		case b.ordered.seat == s || b.ordered.unacked == 0:
+			b.ordered.seat = s
+			return s
+		}
+	}
+	b.Fenced++
+	b.fenced = max(b.fenced, barrier)
+	if b.asked >= barrier {
+		return nil
+	}
+	b.asked = barrier
+	for _, s := range b.up {
+		if s.place.First() < barrier {
+			s.Tep.RequestAck()
+		}
+	}
+	return nil
+}
+
+// awaited says that somebody waits for the acknowledgement of a frame of this epoch.
+func (b *Box) awaited(epoch uint64) bool {
+	return b.flushes.Len() > 0 || b.fenced > epoch
+}
+
+// Fence keeps what is posted from now on behind what was posted before.
+func (b *Box) Fence() { b.book.Barrier(); b.book.Fence() }
