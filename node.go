@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
 )
 
@@ -18,6 +20,8 @@ import (
 // Source: ucp_context_h.
 type Node struct {
 	opts        Options
+	set         *config.Set // what holds, and who said so
+	cfg         config.Node // the same
 	incarnation uint64
 	mem         *memory.Table
 	log         *slog.Logger
@@ -29,18 +33,23 @@ type Node struct {
 
 // Open makes a node.
 //
-// Errors: an option that can't be, by its name. Whether a rail is an address of this host shows when it is used.
+// Errors: options and settings that can't be, each with its name and where it was said. Whether a rail is an address of this host shows when it is used.
 // Source: ucp_init.
 func Open(o Options) (*Node, error) {
-	if err := o.check(); err != nil {
-		return nil, err
+	set, err := o.settle()
+	if err != nil {
+		return nil, fmt.Errorf("braid: %w", err)
 	}
+	cfg := set.Node()
 	if o.Transports == nil {
-		o.Transports = Default()
+		o.Transports = transports(cfg)
 	}
-	n := &Node{opts: o, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
+	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {
 		n.log = slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError + 100}))
+	}
+	for _, text := range set.Warnings() {
+		n.log.Warn("braid: " + text)
 	}
 	return n, nil
 }

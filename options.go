@@ -1,9 +1,11 @@
 package braid
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
@@ -16,9 +18,7 @@ import (
 )
 
 // Default is the transports that work everywhere: TCP, and without a network what dials a listener of its own worker.
-func Default() []transport.Transport {
-	return []transport.Transport{tcp.New(tcp.Options{}), self.New(self.Options{})}
-}
+func Default() []transport.Transport { return transports(config.Node{}) }
 
 // ErrorMode is what becomes of an endpoint that loses a lane.
 //
@@ -60,11 +60,13 @@ func errorMode(m wire.Mode) ErrorMode {
 	return Failover
 }
 
-// Options make a Node. The zero value is ready to use. Nothing is read from the environment or from files.
+// Options make a Node. The zero value is ready to use. Nothing is read from the environment or from files, unless by FromEnv or
+// Settings. A zero field is not said: then the setting holds, and where there is none the default named.
 //
 // Source: ucp_params_t, ucp_config_t.
 type Options struct {
-	Transports []transport.Transport // nil: Default()
+	Settings   *Settings             // what people said, in files, variables and flags; nil: nothing
+	Transports []transport.Transport // nil: those of Default that the setting "transports" names
 	// Rails are the local addresses on which lanes are built, and on which a listener listens besides its own address:
 	// "192.168.1.5", "10.0.0.5". Nil: whatever address the system picks, one lane for each address of the peer. A rail that can't
 	// reach the peer's address (another family; loopback and not) is left out; if none can, the system picks.
@@ -93,11 +95,20 @@ type Limits struct {
 	PendingBytes int // bytes of operations that wait for room, per endpoint: 1 GiB; a single one may be larger
 	Message      int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
 	Backlog      int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
+	Frame        int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
+	Stripe       int // bytes from which a message goes over several lanes at once: 256 KiB
+	Replies      int // gets of the peer that are answered at a time, per endpoint: 64
+	Lanes        int // lanes of an endpoint, whoever opens them: 16, which is also the most
+
+	HalfOpen           int // connections that have not said who they are, per listener: 64
+	HalfOpenPerAddress int // the same, of one address that is no loopback one: 8
 }
 
 // Times are how long things may take. Zero values are the defaults named.
 type Times struct {
 	Handshake time.Duration // of a dial: 5 s
+	Hello     time.Duration // for who connects to say who he is: 2 s
+	DialWait  time.Duration // of a dial that has its first lane, for the others: 1 s
 	Keepalive time.Duration // between probes of an idle lane: 1 s
 	Peer      time.Duration // silence on all lanes: 10 s
 	Suspended time.Duration // without any lane: 30 s
@@ -108,57 +119,86 @@ type Times struct {
 	RedialMax time.Duration // up to this: 5 s
 }
 
-// check says which option can't be.
+// settle lays the options over the settings. The error names everything that can't be.
+func (o *Options) settle() (*config.Set, error) {
+	set := o.Settings.copy()
+	if err := errors.Join(o.check(), set.Options(o.node())); err != nil {
+		return nil, err
+	}
+	if err := set.Relate(); err != nil {
+		return nil, err
+	}
+	if err := o.checkRails(set); err != nil {
+		return nil, err
+	}
+	return set, o.takeSecret(set)
+}
+
+// takeSecret makes the secret that holds the options' own.
+func (o *Options) takeSecret(set *config.Set) (err error) {
+	text := set.Node().Secret
+	if text == "" {
+		return nil
+	}
+	where := set.Origin("secret").Where
+	if o.Secret, err = ParseSecret(text); err != nil {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("%s: %w: nothing proves it yet", where, ErrSecret)
+}
+
+// check says which of the options can't be that are no settings, or that a setting could not say.
 func (o *Options) check() error {
 	if !wire.ValidName(o.Name) {
-		return fmt.Errorf("braid: Options.Name %q: at most 64 bytes of printable text", o.Name)
+		return fmt.Errorf("Options.Name %q: want at most 64 bytes of printable text", o.Name)
 	}
 	if o.ErrorMode > None {
-		return fmt.Errorf("braid: Options.ErrorMode %d: Failover, Peer or None", o.ErrorMode)
+		return fmt.Errorf("Options.ErrorMode %d: want Failover, Peer or None", o.ErrorMode)
 	}
 	if o.Wait > WaitSleep {
-		return fmt.Errorf("braid: Options.Wait %d: WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
+		return fmt.Errorf("Options.Wait %d: want WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
 	}
-	if o.Lanes > config.MostLanes {
-		return fmt.Errorf("braid: Options.Lanes %d: at most %d", o.Lanes, config.MostLanes)
-	}
-	if o.Secret.IsSet() {
-		return fmt.Errorf("braid: Options.Secret: %w: nothing proves it yet", ErrSecret)
-	}
-	for _, r := range o.Rails {
+	return nil
+}
+
+func (o *Options) checkRails(set *config.Set) error {
+	for _, r := range set.Node().Rails {
 		// Other transports than the default may have addresses of another kind.
 		if _, err := netip.ParseAddr(topo.HostOf(r)); err != nil && o.Transports == nil {
-			return fmt.Errorf("braid: Options.Rails %q: want the IP address of an interface of this host, as \"192.168.1.5\"", r)
-		}
-	}
-	l, t := o.Limits, o.Times
-	for _, v := range []struct {
-		name  string
-		value int64
-	}{
-		{"Lanes", int64(o.Lanes)},
-		{"Limits.Window", int64(l.Window)}, {"Limits.Pending", int64(l.Pending)}, {"Limits.PendingBytes", int64(l.PendingBytes)}, {"Limits.Message", int64(l.Message)}, {"Limits.Backlog", int64(l.Backlog)},
-		{"Times.Handshake", int64(t.Handshake)}, {"Times.Keepalive", int64(t.Keepalive)}, {"Times.Peer", int64(t.Peer)},
-		{"Times.Suspended", int64(t.Suspended)}, {"Times.Close", int64(t.Close)}, {"Times.Probe", int64(t.Probe)}, {"Times.Lost", int64(t.Lost)},
-		{"Times.RedialMin", int64(t.RedialMin)}, {"Times.RedialMax", int64(t.RedialMax)},
-	} {
-		if v.value < 0 {
-			return fmt.Errorf("braid: Options.%s: must not be negative; 0 is the default", v.name)
+			return fmt.Errorf("%s: rail %q: want the IP address of an interface of this host, as \"192.168.1.5\"", set.Origin("rails").Where, r)
 		}
 	}
 	return nil
 }
 
-func (o *Options) config() config.Config {
-	return config.Config{
+// node is what the options say of what can also be a setting.
+func (o *Options) node() config.Node {
+	l, t := o.Limits, o.Times
+	n := config.Node{Rails: o.Rails, ErrorMode: int(o.ErrorMode), Wait: int(o.Wait), Secret: o.Secret.Text()}
+	n.Config = config.Config{
 		Name: o.Name, Lanes: o.Lanes,
-		Bounds: config.Bounds{Window: o.Limits.Window, Pending: o.Limits.Pending, PendingBytes: uint64(o.Limits.PendingBytes), MaxMessage: uint64(o.Limits.Message), Backlog: uint64(o.Limits.Backlog)},
+		Bounds: config.Bounds{
+			Window: l.Window, Pending: l.Pending, PendingBytes: uint64(l.PendingBytes), MaxMessage: uint64(l.Message), Backlog: uint64(l.Backlog),
+			MaxFrame: l.Frame, Stripe: l.Stripe, Replies: l.Replies, MaxLanes: l.Lanes, HalfOpen: l.HalfOpen, HalfOpenPer: l.HalfOpenPerAddress,
+		},
 		Times: config.Times{
-			Handshake: o.Times.Handshake, Keepalive: o.Times.Keepalive, PeerTimeout: o.Times.Peer,
-			Suspended: o.Times.Suspended, Close: o.Times.Close, ProbeAfter: o.Times.Probe, LostAfter: o.Times.Lost,
-			RedialMin: o.Times.RedialMin, RedialMax: o.Times.RedialMax,
+			Handshake: t.Handshake, HelloTimeout: t.Hello, DialWait: t.DialWait, Keepalive: t.Keepalive, PeerTimeout: t.Peer,
+			Suspended: t.Suspended, Close: t.Close, ProbeAfter: t.Probe, LostAfter: t.Lost,
+			RedialMin: t.RedialMin, RedialMax: t.RedialMax,
 		},
 	}
+	return n
+}
+
+// transports are those that the settings choose. Without tcp there is no first connection, so it is always one of them.
+func transports(n config.Node) []transport.Transport {
+	list := []transport.Transport{tcp.New(tcp.Options{
+		SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog,
+	})}
+	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
+		list = append(list, self.New(self.Options{}))
+	}
+	return list
 }
 
 // EventKind says what happened.

@@ -51,14 +51,14 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, opError("worker", "", ErrClosed)
 	}
 	eng, err := worker.New(worker.Options{
-		Config: n.opts.config(), Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.opts.Rails,
+		Config: n.cfg.Config, Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.cfg.Rails,
 		Env: transport.Env{Now: clock, Rand: random, Log: n.log},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
-	w.pace.init(n.opts.Wait)
+	w.pace.init(WaitPolicy(n.cfg.Wait))
 	w.keeper.init()
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
@@ -187,7 +187,7 @@ func (w *Worker) Dial(ctx context.Context, addr string) (*Endpoint, error) {
 		return nil, opError("dial", addr, err)
 	}
 	w.lock()
-	e, r, err := w.eng.Dial(addrs, worker.DialOptions{Mode: w.n.opts.ErrorMode.wire()})
+	e, r, err := w.eng.Dial(addrs, worker.DialOptions{Mode: ErrorMode(w.n.cfg.ErrorMode).wire()})
 	var ep *Endpoint
 	if err == nil {
 		ep = endpoint(e)

@@ -40,38 +40,41 @@ type Times struct {
 	DialWait     time.Duration // for the lanes after the first
 }
 
+// Sockets are what the TCP transport is told. Zero values leave it to the system.
+type Sockets struct {
+	SendBuffer    int // bytes
+	ReceiveBuffer int // bytes
+	Backlog       int // connections that wait to be taken, per listener
+}
+
+// Node is everything that can be set: what its workers go by, and what the node itself does. Zero values mean the defaults.
+type Node struct {
+	Config
+	Rails      []string
+	Transports []string
+	ErrorMode  int // index into the key's words
+	Wait       int // the same
+	Secret     string
+	Sockets    Sockets
+}
+
 // MostLanes is how many lanes an endpoint has at most, unless MaxLanes says otherwise.
 const MostLanes = 16
 
-func or[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
+// Defaults fills in what is zero.
+func (c *Config) Defaults() {
+	n := Node{Config: *c}
+	n.Defaults()
+	*c = n.Config
 }
 
 // Defaults fills in what is zero.
-func (c *Config) Defaults() {
-	or(&c.Window, 4<<20)
-	or(&c.Pending, 4096)
-	or(&c.PendingBytes, 1<<30)
-	or(&c.MaxFrame, 256<<10)
-	or(&c.MaxMessage, 64<<20)
-	or(&c.Stripe, 256<<10)
-	or(&c.Backlog, 64<<20)
-	or(&c.Replies, 64)
-	or(&c.MaxLanes, MostLanes)
-	or(&c.HalfOpen, 64)
-	or(&c.HalfOpenPer, 8)
-	or(&c.Handshake, 5*time.Second)
-	or(&c.HelloTimeout, 2*time.Second)
-	or(&c.Keepalive, time.Second)
-	or(&c.PeerTimeout, 10*time.Second)
-	or(&c.Times.Suspended, 30*time.Second)
-	or(&c.Times.Close, 5*time.Second)
-	or(&c.ProbeAfter, 15*time.Millisecond)
-	or(&c.LostAfter, 40*time.Millisecond)
-	or(&c.RedialMin, 20*time.Millisecond)
-	or(&c.RedialMax, 5*time.Second)
-	or(&c.DialWait, time.Second)
+func (n *Node) Defaults() {
+	for i := range Keys {
+		if k := &Keys[i]; k.Default != "" && !k.Said(n) {
+			if err := k.Parse(n, k.Default); err != nil {
+				panic(err) // the table is wrong; a test reads it
+			}
+		}
+	}
 }

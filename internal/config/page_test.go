@@ -1,0 +1,83 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	page  = "../../docs/settings.md"
+	begin = "<!-- The table is written by `BRAID_UPDATE=1 go test ./internal/config`. -->\n"
+	end   = "<!-- End of the table. -->\n"
+)
+
+// TestPage: docs/settings.md shows the table as it is.
+func TestPage(t *testing.T) {
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(b), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	want := head + begin + table() + end + tail
+	if string(b) == want {
+		return
+	}
+	if os.Getenv("BRAID_UPDATE") == "" {
+		t.Fatalf("%s is not what the table of keys says: run BRAID_UPDATE=1 go test ./internal/config, and read the diff", page)
+	}
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func table() string {
+	var b strings.Builder
+	b.WriteString("| key | default | value | what it is | variable | in Go |\n|---|---|---|---|---|---|\n")
+	for i := range Keys {
+		k := &Keys[i]
+		initial, option := k.Initial(), "–"
+		grammar, _, _ := strings.Cut(k.Grammar(), ", as ") // examples are in the text above
+		if k.Auto != "" {
+			initial += ": " + k.Auto
+		}
+		if k.Option != "" {
+			option = "`Options." + k.Option + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, initial, grammar, k.Text, k.Variable(), option)
+	}
+	return b.String()
+}
+
+// TestVariables: each BRAID_ variable that the project's code, scripts or pages name is a setting, or reserved.
+func TestVariables(t *testing.T) {
+	out, err := exec.Command("git", "-c", "safe.directory=*", "-C", "../..", "ls-files").Output()
+	if err != nil {
+		t.Skipf("needs git, to know which files there are: %v", err)
+	}
+	name := regexp.MustCompile(`\bBRAID_[A-Z_]+\b`)
+	for _, file := range strings.Fields(string(out)) {
+		if strings.HasPrefix(file, "internal/config/") {
+			continue // its tests misspell them
+		}
+		b, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			continue // deleted, and not committed yet
+		}
+		for _, variable := range name.FindAllString(string(b), -1) {
+			k, ok := Lookup(strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, Prefix)), "_", "-"))
+			if (!ok || k.Variable() != variable) && !slices.Contains(Reserved, variable) {
+				t.Errorf("%s names %s, which is neither a setting nor in Reserved", file, variable)
+			}
+		}
+	}
+}
