@@ -121,7 +121,7 @@ type Times struct {
 
 // settle lays the options over the settings. The error names everything that can't be.
 func (o *Options) settle() (*config.Set, error) {
-	set := o.Settings.copy()
+	set := &o.Settings.Clone().set
 	if err := errors.Join(o.check(), set.Options(o.node())); err != nil {
 		return nil, err
 	}

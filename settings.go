@@ -18,7 +18,7 @@ import (
 // value is ready to use. Not safe for concurrent use, until it is handed to Open, which copies it.
 //
 // Source: ucp_config_t, ucp_config_read, ucp_config_modify.
-type Settings struct{ set config.Set }
+type Settings struct{ set config.Set } // not to be copied: Clone
 
 // Setting is what holds for one name.
 type Setting struct {
@@ -33,6 +33,14 @@ type Setting struct {
 	Variable string // its name in the environment
 	Option   string // its field of Options, "" if it has none
 	Text     string // what it is
+}
+
+// Clone is an independent copy; of nil it is an empty one.
+func (s *Settings) Clone() *Settings {
+	if s == nil {
+		return &Settings{}
+	}
+	return &Settings{*s.set.Clone()}
 }
 
 // FromEnv makes Options from the file that BRAID_CONFIG names, if it is set, and from variables such as BRAID_KEEPALIVE=2s. Fields that the
@@ -112,14 +120,6 @@ func (s *Settings) List() []Setting { return list(&s.set) }
 
 // Settings are what holds in this node, and who said so.
 func (n *Node) Settings() []Setting { return list(n.set) }
-
-// copy is what Open keeps; of none it is an empty one.
-func (s *Settings) copy() *config.Set {
-	if s == nil {
-		return (*config.Set)(nil).Clone()
-	}
-	return s.set.Clone()
-}
 
 func list(set *config.Set) []Setting {
 	values := set.Values()

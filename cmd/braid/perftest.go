@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -28,8 +29,8 @@ type perftestCommand struct {
 	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
 	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default})."`
-	Lanes     int    `default:"1" placeholder:"N" help:"Lanes of the endpoint (${default})."`
-	ErrorMode string `default:"failover" placeholder:"MODE" help:"failover (${default}), peer or none."`
+	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint (1)."`
+	ErrorMode string `placeholder:"MODE" help:"failover (default), peer or none."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
@@ -91,7 +92,7 @@ Examples:
 
 // Run is called by the parser.
 func (c *perftestCommand) Run(w world) error {
-	setup, err := c.setup()
+	setup, err := c.setup(w)
 	if err != nil {
 		return usage{err}
 	}
@@ -127,13 +128,27 @@ func (c *perftestCommand) Run(w world) error {
 }
 
 // setup reads what both forms have.
-func (c *perftestCommand) setup() (perf.Setup, error) {
+func (c *perftestCommand) setup(w world) (perf.Setup, error) {
 	s := perf.Setup{Transport: c.Transport, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
+	var warn io.Writer = w.errOut
+	if c.Guard {
+		warn = io.Discard // who started this server has the same environment
+	}
 	var err error
-	if s.ErrorMode, err = perf.ParseErrorMode(c.ErrorMode); err != nil {
+	if s.Settings, err = c.settings(warn); err != nil {
 		return s, err
 	}
-	if s.Secret, err = c.secret(); err != nil {
+	if s.Lanes == 0 {
+		if err := s.Settings.Default("lanes", "1"); err != nil {
+			return s, err
+		}
+		s.Lanes, _ = strconv.Atoi(valueOf(s.Settings, "lanes")) // auto stays 0
+	}
+	mode := c.ErrorMode
+	if mode == "" {
+		mode = valueOf(s.Settings, "error-mode")
+	}
+	if s.ErrorMode, err = perf.ParseErrorMode(mode); err != nil {
 		return s, err
 	}
 	switch {
@@ -236,9 +251,7 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	if c.Shared {
 		command = append(command, "--shared")
 	}
-	if c.SecretFile != "" { // what is in the environment, it inherits
-		command = append(command, "--secret-file", c.SecretFile)
-	}
+	command = append(command, c.args()...)
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)
 	}

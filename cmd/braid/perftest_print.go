@@ -44,8 +44,12 @@ func (p *printer) head() {
 		if t.Shared {
 			mode = "shared"
 		}
-		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %d, error mode %v, %s, outstanding %d, verify %v\n",
-			title, t.Size, t.Transport, t.Lanes, t.ErrorMode, mode, t.Outstanding, t.Verify)
+		lanes := "auto"
+		if t.Lanes > 0 {
+			lanes = strconv.Itoa(t.Lanes)
+		}
+		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %s, error mode %v, %s, outstanding %d, verify %v\n",
+			title, t.Size, t.Transport, lanes, t.ErrorMode, mode, t.Outstanding, t.Verify)
 		p.tableHead(t)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"slices"
 )
 
@@ -60,14 +61,7 @@ type Value struct {
 
 // Clone is an independent copy.
 func (s *Set) Clone() *Set {
-	c := &Set{said: map[string]said{}}
-	if s != nil {
-		for name, v := range s.said {
-			c.said[name] = v
-		}
-		c.warnings = slices.Clone(s.warnings)
-	}
-	return c
+	return &Set{said: maps.Clone(s.said), warnings: slices.Clone(s.warnings)}
 }
 
 // Put notes a value, unless a higher layer has said one.

@@ -4,16 +4,14 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/tcp"
 )
 
-// transportsOf turns a name into what a node is opened with.
-func transportsOf(name string) ([]transport.Transport, error) {
+// checkTransport says what is no transport to measure.
+func checkTransport(name string) error {
 	if name == "tcp" {
-		return []transport.Transport{tcp.New(tcp.Options{})}, nil
+		return nil
 	}
-	return nil, fmt.Errorf("--transport %s: there is tcp", name)
+	return fmt.Errorf("--transport %s: there is tcp", name)
 }
 
 // ParseErrorMode reads a mode's name.
@@ -26,17 +24,18 @@ func ParseErrorMode(name string) (braid.ErrorMode, error) {
 	return 0, fmt.Errorf("--error-mode %s: failover, peer or none", name)
 }
 
-// openNode opens a node for measuring: its limits are no part of the question.
+// openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
 func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, error) {
-	ts, err := transportsOf(s.Transport)
-	if err != nil {
+	set := s.Settings.Clone()
+	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}} {
+		if err := set.Default(d[0], d[1]); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := set.Set("error-mode", s.ErrorMode.String(), "--error-mode"); err != nil {
 		return nil, nil, err
 	}
-	n, err := braid.Open(braid.Options{
-		Transports: ts, Name: "perftest", Owned: !s.Shared, ErrorMode: s.ErrorMode, Lanes: s.Lanes, Secret: s.Secret,
-		Limits:  braid.Limits{Message: maxSize, Backlog: maxSize, PendingBytes: 1 << 40},
-		OnEvent: onEvent,
-	})
+	n, err := braid.Open(braid.Options{Settings: set, Owned: !s.Shared, Lanes: s.Lanes, OnEvent: onEvent})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,3 +46,6 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 	}
 	return n, w, nil
 }
+
+// limit is maxSize as a setting.
+const limit = "1GiB"

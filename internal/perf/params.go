@@ -26,11 +26,11 @@ type Params struct {
 // Setup is how the two ends are connected.
 type Setup struct {
 	Transport string // "": tcp
-	Lanes     int    // 0: one
+	Lanes     int    // 0: as the settings say, and one if they don't
 	ErrorMode braid.ErrorMode
-	Secret    braid.Secret
-	Shared    bool   // workers that are safe for many goroutines, instead of owned ones
-	CPUs      string // pin the polling thread to one of these; "": don't
+	Settings  *braid.Settings // nil: none
+	Shared    bool            // workers that are safe for many goroutines, instead of owned ones
+	CPUs      string          // pin the polling thread to one of these; "": don't
 }
 
 const (
@@ -114,13 +114,10 @@ func (p *Params) ranges() error {
 }
 
 func (s *Setup) validate() error {
-	if s.Lanes == 0 {
-		s.Lanes = 1
-	}
 	if s.Transport == "" {
 		s.Transport = "tcp"
 	}
-	if _, err := transportsOf(s.Transport); err != nil {
+	if err := checkTransport(s.Transport); err != nil {
 		return err
 	}
 	_, err := cpuOf(s.CPUs)

@@ -52,7 +52,7 @@ func TestDefaults(t *testing.T) {
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if p.Test != "am_bw" || p.Iterations != 512 || p.Warmup != 512 || p.Outstanding != 16 || p.Percentile != 50 || p.Lanes != 1 || p.Transport != "tcp" {
+	if p.Test != "am_bw" || p.Iterations != 512 || p.Warmup != 512 || p.Outstanding != 16 || p.Percentile != 50 || p.Transport != "tcp" {
 		t.Errorf("%+v", p)
 	}
 	if n := DefaultIterations(8); n != 1_000_000 {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/openbraid/braid"
+)
+
+// settings are what the file, the environment and the flags say; what of the environment is not understood is told to warn. A mistake is a
+// usage error, and names all there are.
+func (c *connectFlags) settings(warn io.Writer) (*braid.Settings, error) {
+	s := &braid.Settings{}
+	err := c.say(s)
+	for _, text := range s.Warnings() {
+		fmt.Fprintf(warn, "braid: warning: %s\n", text)
+	}
+	if err != nil {
+		return nil, usage{err}
+	}
+	return s, nil
+}
+
+// say notes in s what the file, the environment and the flags say. What can be said is, also if something else can't.
+func (c *connectFlags) say(s *braid.Settings) error {
+	var errs []error
+	if c.Config != "" {
+		errs = append(errs, s.ReadFile(c.Config))
+	} else {
+		errs = append(errs, s.ReadNamedFile())
+	}
+	secret, err := c.secret()
+	errs = append(errs, err)
+	if err == nil { // what is wrong with a secret has been said
+		errs = append(errs, s.ReadEnv(os.Environ()))
+	}
+	if c.SecretFile != "" && err == nil {
+		errs = append(errs, s.Set("secret", secret.Text(), "--secret-file"))
+	}
+	for _, text := range c.Set {
+		errs = append(errs, put(s, text))
+	}
+	return errors.Join(errs...)
+}
+
+// put notes one KEY=VALUE of --set.
+func put(s *braid.Settings, text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	switch key = strings.TrimSpace(key); {
+	case !ok:
+		return fmt.Errorf("--set %s: want KEY=VALUE, as --set keepalive=2s", key)
+	case key == "secret":
+		return errors.New("--set secret: others would see it in the list of processes; use --secret-file or $" + secretVariable)
+	}
+	return s.Set(key, strings.TrimSpace(value), "--set")
+}
+
+// args are the flags for another process of this program, which inherits the environment.
+func (c *connectFlags) args() (args []string) {
+	if c.SecretFile != "" {
+		args = append(args, "--secret-file="+c.SecretFile)
+	}
+	if c.Config != "" {
+		args = append(args, "--config="+c.Config)
+	}
+	for _, text := range c.Set {
+		args = append(args, "--set="+text)
+	}
+	return args
+}
+
+// valueOf is what holds for a key.
+func valueOf(s *braid.Settings, name string) string {
+	for _, v := range s.List() {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	panic("no setting " + name)
+}
