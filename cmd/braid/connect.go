@@ -17,7 +17,7 @@ type connectFlags struct {
 	SecretFile string `placeholder:"FILE" help:"File with the secret that both sides must have, as braid secret prints it. Without it: the one in $$BRAID_SECRET, if that is set."`
 
 	Config string   `placeholder:"FILE" help:"File of settings, lines KEY = VALUE. Without it: the one that $$BRAID_CONFIG names, if that is set."`
-	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"One setting, as keepalive=2s; again for more. It counts more than $$BRAID_KEEPALIVE, and that more than the file; braid info config lists all."`
+	Set    []string `sep:"none" placeholder:"KEY=VALUE" complete:"settings" help:"One setting, as keepalive=2s; again for more. It counts more than $$BRAID_KEEPALIVE, and that more than the file; braid info config lists all."`
 }
 
 // secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.

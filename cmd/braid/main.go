@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -26,11 +25,13 @@ const (
 
 // commands are the sub-commands and the flags before them.
 type commands struct {
-	Version kong.VersionFlag `help:"Print the version and exit."`
-	Demo    demoCommand      `cmd:"" help:"Lose two lanes under load, and nothing else."`
-
-	Perftest perftestCommand `cmd:"" help:"Measure latency, bandwidth and message rate."`
-	Secret   secretCommand   `cmd:"" help:"Print a new secret, for both sides to have."`
+	Version    kong.VersionFlag  `help:"Print the version and exit."`
+	Demo       demoCommand       `cmd:"" help:"Lose two lanes under load, and nothing else."`
+	Perftest   perftestCommand   `cmd:"" help:"Measure latency, bandwidth and message rate."`
+	Info       infoCommand       `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
+	Secret     secretCommand     `cmd:"" help:"Print a new secret, for both sides to have."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // world is what a sub-command may touch of its surroundings.
@@ -62,13 +63,19 @@ func run(w world, args []string) int {
 	parser, err := kong.New(&c,
 		kong.Name("braid"),
 		kong.Description("Fault-tolerant communication over several lanes."),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version(), "topics": topics},
 		kong.Writers(w.out, w.errOut),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { status = code }),
 	)
 	if err != nil {
 		panic(err) // the commands above are wrong
+	}
+	if len(args) > 0 && args[0] == completeWord {
+		if printCandidates(w.out, complete(parser.Model, args[1:])) != nil {
+			return exitFailed // the shell has gone
+		}
+		return 0
 	}
 	if len(args) > 0 && args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
@@ -78,11 +85,11 @@ func run(w world, args []string) int {
 		return status // --help or --version
 	}
 	if err != nil {
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
 		return exitUsage
 	}
 	var wrong *demo.UsageError
-	switch err := k.Run(w); {
+	switch err := k.Run(w, parser.Model); {
 	case err == nil:
 		return 0
 	case errors.Is(err, errInterrupted):
@@ -91,10 +98,10 @@ func run(w world, args []string) int {
 	case errors.Is(err, errShown):
 		return exitFailed
 	case errors.As(err, new(usage)):
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
 		return exitUsage
 	case errors.As(err, &wrong):
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(args))
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
 		return exitUsage
 	default:
 		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
@@ -106,9 +113,11 @@ func run(w world, args []string) int {
 func bare(err error) string { return strings.TrimPrefix(err.Error(), "braid: ") }
 
 // helpFor says where the help for a wrong call is.
-func helpFor(args []string) string {
-	if len(args) > 0 && slices.Contains([]string{"demo", "perftest", "secret"}, args[0]) {
-		return "braid " + args[0] + " --help"
+func helpFor(app *kong.Application, args []string) string {
+	for _, c := range app.Children {
+		if len(args) > 0 && args[0] == c.Name {
+			return "braid " + c.Name + " --help"
+		}
 	}
 	return "braid --help"
 }

@@ -30,7 +30,7 @@ type perftestCommand struct {
 
 	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default})."`
 	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint (1)."`
-	ErrorMode string `placeholder:"MODE" help:"failover (default), peer or none."`
+	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
@@ -43,7 +43,7 @@ type perftestCommand struct {
 
 // perftestTest is what a line of a batch file may set.
 type perftestTest struct {
-	Test   string    `short:"t" placeholder:"TEST" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
+	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
 	Iters  int       `short:"n" default:"0" placeholder:"N" help:"Operations to measure (1000000, but at most 8 GiB)."`

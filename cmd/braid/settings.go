@@ -18,10 +18,22 @@ func (c *connectFlags) settings(warn io.Writer) (*braid.Settings, error) {
 	for _, text := range s.Warnings() {
 		fmt.Fprintf(warn, "braid: warning: %s\n", text)
 	}
+	if err == nil {
+		err = possible(s)
+	}
 	if err != nil {
 		return nil, usage{err}
 	}
 	return s, nil
+}
+
+// possible says which settings can't be together, before anything is started.
+func possible(s *braid.Settings) error {
+	n, err := braid.Open(braid.Options{Settings: s})
+	if err != nil {
+		return bareError{err}
+	}
+	return n.Close()
 }
 
 // say notes in s what the file, the environment and the flags say. What can be said is, also if something else can't.

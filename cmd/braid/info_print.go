@@ -1,0 +1,105 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/openbraid/braid/internal/info"
+)
+
+func (p *infoPrinter) build(b *info.Build) {
+	p.part("build")
+	source := "not known: built outside of a repository, or with -buildvcs=false"
+	if b.Revision != "" {
+		source = b.Revision
+		if b.Modified {
+			source += ", changed since"
+		}
+	}
+	p.table([][]string{
+		{"version", b.Version}, {"source", source}, {"wire", b.Wire + " (peers must have the same first number)"}, {"go", b.Go}, {"system", b.OS + "/" + b.Arch},
+	})
+}
+
+func (p *infoPrinter) transports(list []info.Transport) {
+	p.part("transports")
+	rows := [][]string{{"NAME", "USED", "REACHES", "LARGEST FRAME", "NO COPY FROM", "WHY"}}
+	for _, t := range list {
+		reaches, used := "other processes and hosts", "yes"
+		if t.Local {
+			reaches = "listeners of its own worker"
+		}
+		if !t.Used {
+			used = "no"
+		}
+		rows = append(rows, []string{t.Name, used, reaches, strconv.Itoa(t.MaxFrame), strconv.Itoa(t.ZeroCopy), t.Why})
+	}
+	p.table(rows)
+}
+
+func (p *infoPrinter) rails(list []info.Rail) {
+	p.part("rails")
+	rows := [][]string{{"INTERFACE", "ADDRESS", "STATE", "MTU", "SPEED", "REACHES"}}
+	for _, r := range list {
+		reaches, speed := "other hosts", "not known"
+		if r.Loopback {
+			reaches = "this host only"
+		}
+		if r.Mbits > 0 {
+			speed = strconv.Itoa(r.Mbits) + " Mb/s"
+		}
+		rows = append(rows, []string{r.Interface, r.Address + "/" + strconv.Itoa(r.Bits), r.State, strconv.Itoa(r.MTU), speed, reaches})
+	}
+	p.table(rows)
+}
+
+func (p *infoPrinter) limits(list []info.Limit) {
+	p.part("limits of this system")
+	var rows [][]string
+	for _, l := range list {
+		rows = append(rows, []string{strings.ReplaceAll(l.Name, "_", " "), strings.TrimSpace(strconv.FormatInt(l.Value, 10) + " " + l.Unit), l.Text})
+	}
+	p.table(rows)
+}
+
+// config is a line for each setting.
+func (p *infoPrinter) config(list []info.Setting) {
+	p.part("settings")
+	rows := [][]string{{"KEY", "VALUE", "FROM", "DEFAULT", "UNIT", "WHAT IT IS"}}
+	for _, s := range list {
+		rows = append(rows, []string{s.Key, dash(s.Value), from(s), dash(s.Default), dash(s.Unit), s.Text})
+	}
+	p.table(rows)
+}
+
+// full is everything about some settings.
+func (p *infoPrinter) full(list []info.Setting) {
+	for _, s := range list {
+		p.part(s.Key + " = " + s.Value)
+		value := s.Grammar
+		if s.Auto != "" {
+			value += ": " + s.Auto
+		}
+		rows := [][]string{{"what it is", s.Text}, {"value", value}, {"default", dash(s.Default)}, {"from", from(s)}, {"variable", s.Variable}}
+		if s.Option != "" {
+			rows = append(rows, []string{"in Go", "braid.Options." + s.Option})
+		}
+		p.table(rows)
+	}
+}
+
+// from is where a value was said.
+func from(s info.Setting) string {
+	if s.Where == "" {
+		return s.Origin
+	}
+	return s.Where
+}
+
+// dash stands where there is nothing, so that columns stay columns for other programs.
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
