@@ -87,17 +87,41 @@ func sources(t *testing.T, paths []string, said string) string {
 	return b.String()
 }
 
-// TestReadmeIsTheExample: each line of the README's program stands in example_test.go, but for its checks of errors.
+// programs are the blocks of Go in the README.
+func programs(t *testing.T) (list []string) {
+	t.Helper()
+	for _, part := range strings.Split(pages(t)["README.md"], "```go\n")[1:] {
+		program, _, _ := strings.Cut(part, "```")
+		list = append(list, program)
+	}
+	if len(list) != 2 {
+		t.Fatalf("README.md has %d programs, want 2", len(list))
+	}
+	return list
+}
+
+// TestReadmeIsTheProgram: the README's first program stands in example_readme_test.go as it is.
+func TestReadmeIsTheProgram(t *testing.T) {
+	example, err := os.ReadFile("example_readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := programs(t)[0]
+	if !strings.Contains(string(example), "\n"+program) {
+		t.Errorf("README.md shows a program that example_readme_test.go doesn't run:\n%s", program)
+	}
+	if n := strings.Count(program, "\n"); n > 21 {
+		t.Errorf("%d lines: who reads it wants to see it at once", n)
+	}
+}
+
+// TestReadmeIsTheExample: each line of the README's second program stands in example_test.go, but for its checks of errors.
 func TestReadmeIsTheExample(t *testing.T) {
 	example, err := os.ReadFile("example_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, program, _ := strings.Cut(pages(t)["README.md"], "```go\n")
-	program, _, found := strings.Cut(program, "```")
-	if !found {
-		t.Fatal("README.md has no program")
-	}
+	program := programs(t)[1]
 	have := strings.Join(strings.Fields(string(example)), " ")
 	for _, line := range strings.Split(program, "\n") {
 		line, _, _ = strings.Cut(line, "  //")
