@@ -26,12 +26,19 @@ type Memory struct {
 	r *memory.Region
 }
 
+// mostAlloc is beyond what any system gives to a process, and what make would panic for.
+const mostAlloc = 1 << 46
+
 // Alloc makes zeroed memory of size bytes, aligned to a cache line, and registers it.
 //
+// Errors: *OpError: a size that can't be. What can be and isn't there ends the process, as with make.
 // Source: ucp_mem_map with UCP_MEM_MAP_ALLOCATE.
 func (n *Node) Alloc(size int) (*Memory, error) {
 	if size < 0 {
 		return nil, opError("alloc", "", fmt.Errorf("size %d is negative", size))
+	}
+	if size > mostAlloc {
+		return nil, opError("alloc", "", fmt.Errorf("%w: size %d is more than a process can have", ErrLimit, size))
 	}
 	return n.Register(memory.Aligned(size))
 }

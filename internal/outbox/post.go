@@ -45,10 +45,10 @@ func (b *Box) PostAM(id uint16, header, payload []byte) (*request.Request, error
 		return nil, b.fail("am", outcome.NotExecuted, b.shut)
 	}
 	if len(header) > protocol.MaxHeader {
-		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: header of %d bytes, at most %d", outcome.ErrLimit, len(header), protocol.MaxHeader))
+		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: header of %d bytes, at most %d; the payload has more room", outcome.ErrLimit, len(header), protocol.MaxHeader))
 	}
 	if uint64(len(payload)) > b.MaxMessage {
-		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: message of %d bytes, the peer takes at most %d; put it into its memory instead", outcome.ErrLimit, len(payload), b.MaxMessage))
+		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: message of %d bytes, the peer takes at most %d; put it into its memory instead, or raise its setting message", outcome.ErrLimit, len(payload), b.MaxMessage))
 	}
 	if b.shortAM(id, header, payload) {
 		return nil, nil

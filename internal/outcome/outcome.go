@@ -13,7 +13,7 @@ var (
 	ErrLaneFailed    = errors.New("a lane failed, and the endpoint's error mode does not allow for others to take over")
 	ErrAccess        = errors.New("the peer's memory may not be accessed so")
 	ErrRefused       = errors.New("refused; which operations they were is lost with the lane that carried the answers")
-	ErrHandler       = errors.New("the peer has no handler for this active message")
+	ErrHandler       = errors.New("the peer has no handler for this active message: it must set one before others send")
 	ErrCanceled      = errors.New("canceled")
 	ErrLimit         = errors.New("a limit is reached")
 	ErrClosed        = errors.New("closed by this side")

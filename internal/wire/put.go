@@ -60,7 +60,7 @@ const (
 func (c RefusedCode) String() string {
 	switch c {
 	case RefusedKey:
-		return "unknown key"
+		return "unknown key: its memory was deregistered, or it is of another node"
 	case RefusedBounds:
 		return "out of bounds"
 	case RefusedRights:

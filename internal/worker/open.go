@@ -111,7 +111,7 @@ func (l *link) late(fn func()) {
 // grace is for what arrived while this side stood still.
 const grace = 5 * time.Millisecond
 
-var errHandshake = errors.New("the peer did not answer in time")
+var errHandshake = errors.New("the peer did not answer in time (setting handshake): something on the way drops it, or it is no braid peer")
 
 func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
 	c := &ep.w.cfg

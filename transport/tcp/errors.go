@@ -64,7 +64,7 @@ func (e *Error) hint() string {
 	case errors.Is(e.Err, unix.EADDRNOTAVAIL):
 		return "no interface has the local address, or all its ports to this peer are in use: see net.ipv4.ip_local_port_range"
 	case errors.Is(e.Err, unix.ECONNREFUSED):
-		return "nobody listens there"
+		return "nobody listens there: start the peer first, or check the address"
 	case errors.Is(e.Err, unix.ENETUNREACH), errors.Is(e.Err, unix.EHOSTUNREACH):
 		return "no route from the local address to there"
 	case errors.Is(e.Err, unix.EACCES):
