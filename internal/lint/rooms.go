@@ -47,6 +47,8 @@ var rooms = []room{
 	{dir: "fault", rank: 2, kind: contract},
 	{dir: "internal/ledger", rank: 2, kind: service},
 	{dir: "internal/mpool", rank: 2, kind: service},
+	{dir: "rdma/soft/carrier", rank: 2, kind: contract},
+	{dir: "rdma/soft/pace", rank: 2, kind: service},
 
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},
@@ -56,7 +58,9 @@ var rooms = []room{
 	{dir: "internal/memory", rank: 3, kind: engine},
 	{dir: "internal/order", rank: 3, kind: engine},
 	{dir: "internal/reassembly", rank: 3, kind: engine},
-	{dir: "rdma/soft", rank: 3, kind: implementation},
+	{dir: "rdma/soft/fabric", rank: 3, kind: implementation},
+	{dir: "rdma/soft/ring", rank: 3, kind: service},
+	{dir: "rdma/soft/udp", rank: 3, kind: implementation},
 	{dir: "rdma/verbs", rank: 3, kind: implementation},
 	{dir: "transport/self", rank: 3, kind: implementation},
 	{dir: "transport/shm", rank: 3, kind: implementation},
@@ -64,6 +68,7 @@ var rooms = []room{
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
 	{dir: "internal/request", rank: 4, kind: engine},
+	{dir: "rdma/soft", rank: 4, kind: implementation},
 	{dir: "transport/rc", rank: 4, kind: implementation},
 
 	{dir: "internal/protocol", rank: 5, kind: engine},
