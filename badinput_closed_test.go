@@ -27,12 +27,19 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 		{"PostAM", func(ctx context.Context) error { return ep.PostAM(1, src, src).Wait(ctx) }},
 		{"Flush", func(ctx context.Context) error { return ep.Flush(ctx) }},
 		{"PostFlush", func(ctx context.Context) error { return ep.PostFlush().Wait(ctx) }},
+		{"FlushWith", func(ctx context.Context) error {
+			return ep.FlushWith(ctx, braid.FlushOptions{Sent: true, Cancel: true})
+		}},
+		{"PostFlushWith", func(ctx context.Context) error {
+			return ep.PostFlushWith(braid.FlushOptions{Memory: key, Lanes: []string{"d1"}}).Wait(ctx)
+		}},
 		{"Close", func(ctx context.Context) error { return ep.Close(ctx) }},
 		{"rest", func(context.Context) error {
 			ep.Lanes()
 			ep.Mode()
 			ep.Stats()
 			ep.Owns(key)
+			ep.Fence()
 			ep.Worker().Node()
 			if ep.Addr() == "" {
 				return errors.New("the address is gone")
@@ -64,7 +71,9 @@ func workerMethods(w *braid.Worker, addr string) []method {
 	return []method{
 		{"Dial", func(ctx context.Context) error { _, err := w.Dial(ctx, addr); return err }},
 		{"Listen", func(context.Context) error { _, err := w.Listen("127.0.0.1:0"); return err }},
+		{"Flush", func(ctx context.Context) error { return w.Flush(ctx) }},
 		{"rest", func(context.Context) error {
+			w.Fence()
 			w.HandleAM(1, func(*braid.Message) {})
 			w.HandleAM(1, nil)
 			w.Progress()

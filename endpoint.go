@@ -88,22 +88,6 @@ func (ep *Endpoint) PostAM(id uint16, header, payload []byte) Request {
 	return ep.w.request(ep.e.PostAM(id, header, payload))
 }
 
-// Flush waits until everything posted on the endpoint before is executed at the peer, wherever it moved meanwhile.
-//
-// Errors: *OpError: the first refusal since the last flush (ErrAccess, ErrHandler); ErrPeerFailed and the like, with the
-// number of operations that no flush has covered; the context's.
-// Source: ucp_ep_flush_nbx.
-func (ep *Endpoint) Flush(ctx context.Context) error {
-	return ep.do(ctx, ep.e.PostFlush)
-}
-
-// PostFlush is Flush without waiting.
-func (ep *Endpoint) PostFlush() Request {
-	ep.w.lock()
-	defer ep.w.unlock()
-	return ep.w.request(ep.e.PostFlush())
-}
-
 // Close flushes and ends the endpoint in agreement with the peer. Whatever it returns, the endpoint is closed.
 //
 // Errors: *OpError: what Flush would return; ErrPeerFailed if the peer does not agree within Times.Close.

@@ -46,10 +46,11 @@ type Box struct {
 	waiting uint64 // bytes of operations that wait
 
 	book       *order.Book
-	covered    uint64 // operations issued up to the last flush that succeeded
-	refusal    error  // the first since the last flush
-	nextID     uint64 // of a message of several frames
-	unfinished uint64 // bytes of messages that the peer may hold unfinished
+	unsent     order.Place // operations whose buffers are not their user's again
+	covered    uint64      // operations issued up to the last flush that succeeded
+	refusal    error       // the first since the last flush
+	nextID     uint64      // of a message of several frames
+	unfinished uint64      // bytes of messages that the peer may hold unfinished
 	credit     credit
 }
 
@@ -89,6 +90,7 @@ type queues struct {
 	replayOther              replays // of answers and credits, which no fence may stop: the peer's may wait for them
 	pendOrdered, pendAny     request.Queue
 	flushes                  request.Queue
+	partial                  request.Queue // flushes of a part of all that there is
 	rooms                    request.Queue // wait until more may be posted
 }
 
@@ -135,11 +137,14 @@ func (b *Box) Idle() error {
 	if n := b.book.Left(); n > 0 {
 		return fmt.Errorf("%d frames or operations are not executed", n)
 	}
-	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
+	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.waiting != 0 {
 		return fmt.Errorf("%d bytes are thought to wait", b.waiting)
+	}
+	if n := b.unsent.Len(); n > 0 {
+		return fmt.Errorf("%d operations are thought to have buffers", n)
 	}
 	if b.ordered.unacked != 0 {
 		return fmt.Errorf("%d ordered frames are thought to be under way", b.ordered.unacked)

@@ -10,7 +10,7 @@ import (
 func (b *Box) FrameSent(r *request.Request) {
 	r.Borrowed--
 	if r.Whole && r.Borrowed == 0 {
-		b.host.Report(r, r.Err)
+		b.report(r, r.Err)
 	}
 }
 
@@ -51,7 +51,7 @@ func (b *Box) finish(r *request.Request) {
 	if r.Reported {
 		b.pool.Put(r)
 	} else {
-		b.host.Report(r, r.Err)
+		b.report(r, r.Err)
 	}
 	if off {
 		b.retire(&b.off, epoch)
@@ -67,42 +67,7 @@ func (b *Box) retire(at *seat, epoch uint64) {
 		b.fenced = 0
 		b.host.Wake()
 	}
-	if b.flushes.Len() > 0 {
-		b.checkFlushes()
-	}
-}
-
-// checkFlushes ends the flushes that have nothing left to wait for.
-func (b *Box) checkFlushes() {
-	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
-		if !r.Whole && !b.book.Done(r.Epoch) {
-			return
-		}
-		if r.Kind == request.Close {
-			b.host.Flushed()
-			return // it ends when the peer agrees
-		}
-		b.flushes.Pop()
-		b.covered = r.Issued
-		r.Retired = true
-		b.host.Report(r, b.TakeRefusal())
-	}
-}
-
-// Recheck calls Host.Flushed again if a close waits for nothing but the peer: lanes have changed.
-func (b *Box) Recheck() { b.checkFlushes() }
-
-// EndClose ends a close that was posted: with nil, everything is covered.
-func (b *Box) EndClose(r *request.Request, err error) {
-	if err == nil {
-		b.covered = b.book.Issued()
-		err = b.TakeRefusal()
-	} else {
-		err = b.fail("close", outcome.Unknown, err)
-	}
-	b.flushes.Remove(r)
-	r.Retired = true
-	b.host.Report(r, err)
+	b.checkFlushes()
 }
 
 // End ends everything, for good: what waits at once, what is on lanes when their connections are closed.
@@ -114,7 +79,9 @@ func (b *Box) End(err error) {
 	b.endGets(err)
 	b.dropReplays(err)
 	b.endWaiters(&b.rooms, b.fail("post", outcome.NotExecuted, err))
-	b.endWaiters(&b.flushes, b.fail("flush", outcome.Unknown, outcome.Uncovered(err, b.Uncovered())))
+	ended := b.fail("flush", outcome.Unknown, outcome.Uncovered(err, b.Uncovered()))
+	b.endWaiters(&b.flushes, ended)
+	b.endWaiters(&b.partial, ended)
 }
 
 // endQueue ends the requests that wait. Those with frames on lanes end with the last of these.
@@ -140,14 +107,14 @@ func (b *Box) Cancel(r *request.Request) {
 	r.Canceled = true
 	switch r.Kind {
 	case request.Flush:
-		if b.flushes.Remove(r) {
+		if b.flushes.Remove(r) || b.partial.Remove(r) {
 			r.Retired = true
-			b.host.Report(r, b.fail("flush", outcome.Unknown, outcome.ErrCanceled))
+			b.report(r, b.fail("flush", outcome.Unknown, outcome.ErrCanceled))
 		}
 	case request.Room:
 		if b.rooms.Remove(r) {
 			r.Retired = true
-			b.host.Report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
+			b.report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
 		}
 	case request.Put, request.AM, request.Get:
 		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) && !b.gets.pend.Remove(r) {
@@ -165,10 +132,15 @@ func (b *Box) Cancel(r *request.Request) {
 // on which frames of it may be.
 func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 	switch r.Kind {
-	case request.Get:
-		b.letGoGet(r)
-		return
-	case request.Put, request.AM:
+	case request.Get, request.Put, request.AM:
+		if r.Unsent {
+			r.Unsent = false
+			b.freed(r.Epoch)
+		}
+		if r.Kind == request.Get {
+			b.letGoGet(r)
+			return
+		}
 	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 		return
 	}

@@ -59,6 +59,7 @@ func (b *Box) postGets() (n int) {
 				return n
 			}
 			l.place.Enter(r.Epoch)
+			l.touch(r.Key.Index, r.Epoch)
 			protocol.Asked(r, b.Limits)
 			g.asked++
 			n++
@@ -116,7 +117,7 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	}
 	if r.Whole && r.Replies == 0 {
 		b.gets.waiting.Remove(r)
-		b.host.Report(r, r.Err)
+		b.report(r, r.Err)
 		if r.Frames == 0 {
 			b.finish(r)
 		}

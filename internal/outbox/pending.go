@@ -18,7 +18,8 @@ func (b *Box) enqueue(q *request.Queue, r *request.Request) {
 func (b *Box) wait(q *request.Queue, r *request.Request) {
 	b.book.Barrier()
 	r.Epoch = b.book.Issue(b.off.place)
-	r.Off = true
+	r.Off, r.Unsent = true, true
+	b.unsent.Enter(r.Epoch)
 	r.Waits = uint64(len(r.Header) + len(r.Payload))
 	b.waiting += r.Waits
 	q.Push(r)
@@ -74,7 +75,7 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 		b.leave(r)
 		b.landed(r)
 		if r.Borrowed == 0 {
-			b.host.Report(r, r.Err)
+			b.report(r, r.Err)
 		}
 		b.checkRooms()
 	}
@@ -98,7 +99,7 @@ func (b *Box) checkRooms() {
 func (b *Box) endWaiters(q *request.Queue, err error) {
 	for r := q.Pop(); r != nil; r = q.Pop() {
 		r.Retired = true
-		b.host.Report(r, err)
+		b.report(r, err)
 	}
 }
 
@@ -141,6 +142,9 @@ func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
 		return false
 	}
 	l.place.Enter(r.Epoch)
+	if r.Kind == request.Put {
+		l.touch(r.Key.Index, r.Epoch)
+	}
 	protocol.Taken(r, f, s)
 	return true
 }

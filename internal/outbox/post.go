@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/openbraid/braid/internal/outcome"
@@ -147,45 +146,10 @@ func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}
-	b.book.Issue(l.place)
+	l.touch(key.Index, b.book.Issue(l.place))
 	b.Puts++
 	b.host.Posted()
 	return true
-}
-
-// PostFlush ends when every operation posted before is executed at the target.
-func (b *Box) PostFlush() (*request.Request, error) {
-	switch {
-	case b.shut != nil && errors.Is(b.shut, outcome.ErrClosed):
-		return nil, b.fail("flush", outcome.NotExecuted, b.shut)
-	case b.shut != nil:
-		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.shut, b.Uncovered()))
-	}
-	epoch, nothing := b.book.Cut()
-	if nothing {
-		b.covered = b.book.Issued()
-		return nil, b.TakeRefusal()
-	}
-	return b.flush(request.Flush, epoch, nothing), nil
-}
-
-// PostClose is a flush at whose end Host.Flushed is called. It stays until EndClose, or End.
-func (b *Box) PostClose() *request.Request {
-	epoch, nothing := b.book.Cut()
-	r := b.flush(request.Close, epoch, nothing)
-	b.checkFlushes()
-	return r
-}
-
-func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Request {
-	r := b.pool.Get(kind, b)
-	r.Epoch, r.Issued, r.Whole = epoch, b.book.Issued(), nothing
-	b.flushes.Push(r)
-	for _, l := range b.up {
-		l.Tep.RequestAck()
-	}
-	b.host.Posted()
-	return r
 }
 
 // PostRoom ends when operations that were refused for back-pressure may be posted again.

@@ -27,7 +27,11 @@ type Handover struct {
 	Replayed uint64 // bytes posted again
 	left     int    // frames handed back and not executed
 	purged   bool
+	box      *Box
 }
+
+// over says that nothing of the lane is left.
+func (h *Handover) over() bool { return h.purged && h.left == 0 }
 
 // Sent implements transport.Completer.
 func (r *replay) Sent(uint64) { r.done.Sent(r.tag) }
@@ -53,11 +57,14 @@ func (r *replay) move(to *seat) {
 
 // settle announces a hand-over once nothing is left of it.
 func (h *Handover) settle() {
-	if h.purged && h.left == 0 && h.Settled != nil {
-		settled := h.Settled
+	if !h.over() {
+		return
+	}
+	if settled := h.Settled; settled != nil {
 		h.Settled = nil
 		settled()
 	}
+	h.box.checkPartial()
 }
 
 // replays is a first-in first-out list.
@@ -111,15 +118,19 @@ func ordered(id uint8) bool {
 //
 // Errors: those of PurgeOutstanding: R16.
 func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
-	var inOrder, unordered, other replays
+	var inOrder, unordered, other, dropped replays
 	s := b.of(l)
+	h.box = b
+	if s != nil {
+		s.hand = h
+	}
 	_, err := l.Tep.PurgeOutstanding(position, func(f *transport.Frame) error {
 		if ordered(f.ID) {
 			b.ordered.unacked--
 		}
 		r := b.handBack(f, s)
-		if b.dropCanceled(f) {
-			b.retire(&b.off, r.epoch)
+		if canceled(f) {
+			dropped.push(r)
 			return nil
 		}
 		r.of = h
@@ -148,6 +159,9 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 	b.replayOrdered.prepend(&inOrder) // R13
 	b.replayAny.prepend(&unordered)
 	b.replayOther.prepend(&other)
+	for dropped.head != nil { // not before the others stand in their queues: a flush may look for them
+		b.drop(dropped.pop())
+	}
 	h.purged = true
 	h.settle()
 	b.host.Wake()
@@ -192,20 +206,23 @@ func requestOf(c transport.Completer) *request.Request {
 	}
 }
 
-// dropCanceled ends a canceled operation of a single frame that the peer is known not to have: R15.
-func (b *Box) dropCanceled(f *transport.Frame) bool {
+// canceled says whether a frame that the peer is known not to have is a canceled operation's only one: R15.
+func canceled(f *transport.Frame) bool {
 	r := requestOf(f.Done)
-	if r == nil || r.Kind == request.Get || !r.Canceled || !r.Whole || r.Frames != 1 || int(r.Posted) != len(f.Payload) {
-		return false
-	}
-	if old, ok := f.Done.(*replay); ok {
+	return r != nil && r.Kind != request.Get && r.Canceled && r.Whole && r.Frames == 1 && int(r.Posted) == len(f.Payload)
+}
+
+// drop ends such an operation.
+func (b *Box) drop(p *replay) {
+	if old, ok := p.done.(*replay); ok {
 		old.of.left--
 		old.of.settle()
 	}
+	r := requestOf(p.done)
 	r.Frames, r.Borrowed, r.Begun = 0, 0, false
 	r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)
-	return true
+	b.retire(&b.off, p.epoch)
 }
 
 // postReplays posts frames of q, in order, until there is no room.
@@ -230,6 +247,9 @@ func (b *Box) postReplays(q *replays) (n int) {
 		q.pop()
 		if r.at != nil {
 			r.move(l)
+			if h, err := wire.DecodePut(r.frame.Head); r.frame.ID == wire.IDPut && err == nil {
+				l.touch(h.Index, r.epoch)
+			}
 		}
 		if inOrder {
 			b.ordered.unacked++

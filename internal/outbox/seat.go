@@ -11,6 +11,15 @@ type seat struct {
 	b     *Box
 	id    uint64 // in the tags of frames of requests; never used again
 	place *order.Place
+	hand  *Handover // what became of it, once it is lost
+	touched
+}
+
+// touch notes that something for a region was posted on the lane.
+func (s *seat) touch(region uint32, epoch uint64) {
+	if s.touched.region != region || s.touched.epoch != epoch {
+		s.touched.note(region, epoch, s.place.First())
+	}
 }
 
 // seats are the lanes.
@@ -168,7 +177,7 @@ func (b *Box) follow(at *order.Place, ordered bool, barrier uint64) *seat {
 
 // awaited says that somebody waits for the acknowledgement of a frame of this epoch.
 func (b *Box) awaited(epoch uint64) bool {
-	return b.flushes.Len() > 0 || b.fenced > epoch
+	return b.flushes.Len() > 0 || b.partial.Len() > 0 || b.fenced > epoch
 }
 
 // Fence keeps what is posted from now on behind what was posted before.

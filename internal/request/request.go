@@ -63,8 +63,9 @@ type Request struct {
 	Progress
 
 	Err    error
-	Result any         // of an Accept
+	Result any         // of an Accept; of a flush of a part, what it waits for
 	OnSent func(error) // user's callback, run by the engine at the end of a turn
+	PartOf *Request    // of a flush of one endpoint, for one of all
 
 	ended uint32 // as Reported, for who looks without the engine's lock
 	wake  chan struct{}
@@ -97,6 +98,7 @@ type Progress struct {
 	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
 	Begun    bool   // a frame was posted
+	Unsent   bool   // its buffers are not its user's again
 	Off      bool   // in the book as an operation on no lane: not all of it is on lanes; a get: not answered
 	Closing  bool   // of a message of parts: its last frame was posted
 	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for

@@ -193,8 +193,24 @@ func (ep *Endpoint) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.
 	return ep.box.PostGet(dst, key, offset)
 }
 
-// PostFlush waits for everything posted before. See outbox.Box.PostFlush.
-func (ep *Endpoint) PostFlush() (*request.Request, error) { return ep.box.PostFlush() }
+// PostFlush waits for everything posted before, or for what f says. See outbox.Box.PostFlush.
+func (ep *Endpoint) PostFlush(f outbox.Flushing) (*request.Request, error) {
+	return ep.box.PostFlush(f)
+}
+
+// PostFlush is that of each endpoint that does not flush already, to close. See outbox.PostFlushes.
+func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
+	if w.closed {
+		return nil, &outcome.Error{Op: "flush", Err: outcome.ErrClosed}
+	}
+	var boxes []*outbox.Box
+	for _, ep := range w.endpoints {
+		if ep.state != StateClosing {
+			boxes = append(boxes, ep.box)
+		}
+	}
+	return outbox.PostFlushes(boxes, f, &w.pool)
+}
 
 // Fence keeps what is posted from now on behind what was posted before. See outbox.Box.Fence.
 func (ep *Endpoint) Fence() { ep.box.Fence() }

@@ -14,6 +14,7 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -204,12 +205,11 @@ func (s *stage) operation(a *actor, f []string) bool {
 		s.put(a, f[2], f[3], 2000)
 	case "put2": // two frames
 		s.put(a, f[2], f[3], 100_000)
-	case "flush": // flush a NAME
-		r, err := a.ep.PostFlush()
+	case "flush": // flush a NAME [sent | cancel | memory | lanes INSTANCES]: all, or a part
+		a.flush(f[2], f[3], f[4:])
+	case "wflush": // wflush a NAME: of the worker
+		r, err := a.eng.PostFlush(outbox.Flushing{})
 		a.keep(f[2], r, err)
-		if r == nil && err == nil {
-			s.logf("%s: %s ended at once", a.name, f[2])
-		}
 	case "fence": // fence a
 		a.ep.Fence()
 	case "wfence": // wfence a: of the worker
@@ -254,7 +254,7 @@ func (s *stage) network(t *testing.T, f []string) bool {
 	case "rate": // rate 100: MB/s, both ways
 		var mb int64
 		fmt.Sscan(f[1], &mb)
-		for _, r := range []string{"0", "1"}[:len(s.a.ep.Lanes())] {
+		for _, r := range []string{"0", "1", "2"}[:len(s.a.ep.Lanes())] {
 			s.net.SetLink("a"+r, "b"+r, sim.Link{BytesPerSecond: mb << 20})
 			s.net.SetLink("b"+r, "a"+r, sim.Link{BytesPerSecond: mb << 20})
 		}
@@ -286,6 +286,21 @@ func (s *stage) put(a *actor, offset, name string, size int) {
 	fmt.Sscan(offset, &at)
 	r, err := a.ep.PostPut(make([]byte, size), a.peer().key, at)
 	a.keep(name, r, err)
+}
+
+func (a *actor) flush(name, what string, lanes []string) {
+	f := outbox.Flushing{Sent: what == "sent", Cancel: what == "cancel"}
+	switch what {
+	case "memory":
+		f.Key = a.peer().key
+	case "lanes":
+		f.Lanes = slices.DeleteFunc(slices.Clone(lanes), func(s string) bool { return s == "" })
+	}
+	r, err := a.ep.PostFlush(f)
+	a.keep(name, r, err)
+	if r == nil && err == nil {
+		a.logf("%s: %s ended at once", a.name, name)
+	}
 }
 
 func (s *stage) get(a *actor, offset, name string) {

@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -74,7 +75,7 @@ func TestManyDialsInVain(t *testing.T) {
 	if _, err := ep.PostAM(1, nil, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	flush, err := ep.PostFlush()
+	flush, err := ep.PostFlush(outbox.Flushing{})
 	if err != nil || flush == nil {
 		t.Fatal("flush without a lane:", flush, err)
 	}

@@ -63,7 +63,11 @@ func (w *Worker) Cancel(r *request.Request) {
 	case request.Dial:
 		owner(r).Abort()
 	case request.Put, request.AM, request.Get, request.Flush, request.Room:
-		owner(r).box.Cancel(r)
+		if ep := owner(r); ep != nil {
+			ep.box.Cancel(r)
+			return
+		}
+		w.report(r, &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: outcome.ErrCanceled}) // its parts go on
 	case request.None, request.Close:
 	}
 }

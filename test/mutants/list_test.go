@@ -75,6 +75,11 @@ var mutants = []mutant{
 		"	b.next()\n	return b.cur - 1, false", "	b.next()\n	b.fence = 0\n	return b.cur - 1, false", seeds},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
+	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Key.Index == region && r.Epoch <= epoch {", "			if false {", seeds},
+	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.len() == 0", "	return true", seeds},
+	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(h.Index, r.epoch)\n", "", seeds},
+	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
+		" || t.hand != nil && !t.hand.over() {", " {", "./internal/worker -run TestFlush"},
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
 		"		g.waiting.Push(r)\n", "		g.waiting.Push(r)\n		b.landed(r)\n", seeds},
 	{"nobody looks again when a fence is passed", "internal/outbox/ends.go",
@@ -99,5 +104,5 @@ var mutants = []mutant{
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
 		"{ return requestOf(c) == r })", "{ return requestOf(c) != r && false })", seeds},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
-		" || int(r.Posted) != len(f.Payload)", "", litmus},
+		" && int(r.Posted) == len(f.Payload)", "", litmus},
 }

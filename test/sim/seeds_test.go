@@ -67,8 +67,8 @@ func (w *world) actOf(s *side) {
 			break
 		}
 	}
-	if w.n(30) == 0 && len(s.flushes) < 4 {
-		s.flush()
+	if w.n(20) == 0 && len(s.flushes) < 4 {
+		s.flushSome()
 	}
 	if w.n(25) == 0 {
 		s.giveUp()

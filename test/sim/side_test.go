@@ -63,11 +63,6 @@ type op struct {
 	over     uint64 // executed bytes
 }
 
-type flush struct {
-	r    *request.Request
-	upTo int
-}
-
 func (w *world) newSide(name string, lanes int) *side {
 	s := &side{w: w, name: name, rails: rails(name, lanes)}
 	s.host = w.net.Host(name, s.rails...)
@@ -136,10 +131,9 @@ func (s *side) ordered(o *op) {
 			return
 		}
 		done := a.ended || a.r != nil && a.r.Reported // of a get: it has read
-		switch a.kind {
-		case request.Put:
+		if a.kind == request.Put {
 			done = a.over == uint64(len(a.data))
-		case request.AM:
+		} else if a.kind == request.AM {
 			done = a.accepted > 0
 		}
 		if !done && !a.canceled { // one that was given up may be dropped with its lane
@@ -218,7 +212,11 @@ func (s *side) issue() bool {
 	if o.kind == request.Get {
 		clear(o.buf)
 	}
-	switch w.n(12) {
+	rare := 12
+	if w.fences {
+		rare = 4
+	}
+	switch w.n(rare) {
 	case 0:
 		s.ep.Fence()
 		s.fences++
@@ -312,32 +310,8 @@ func (s *side) poll() {
 		err := f.r.Err
 		s.eng.Release(f.r)
 		if err == nil {
-			s.flushed(f.upTo)
+			s.flushed(f)
 		}
 	}
 	s.flushes = left
-}
-
-func (s *side) flush() {
-	r, err := s.ep.PostFlush()
-	switch {
-	case r != nil:
-		s.flushes = append(s.flushes, &flush{r, len(s.ops)})
-	case err == nil:
-		s.flushed(len(s.ops))
-	}
-}
-
-// flushed: everything before must be executed, once.
-func (s *side) flushed(upTo int) {
-	for _, o := range s.ops[:upTo] {
-		if o.flushed || o.err != nil {
-			continue
-		}
-		o.flushed = true
-		// A message is executed when it is queued for its handler: it may not have run yet. Writes are done.
-		if o.kind == request.Put && !(o.canceled && o.err != nil) && o.over != uint64(len(o.data)) {
-			s.w.failf("%s: flush ended, but put %d has %d of %d bytes", s.name, o.index, o.over, len(o.data))
-		}
-	}
 }

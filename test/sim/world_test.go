@@ -18,6 +18,7 @@ type shape struct {
 	lanes   int
 	ops     int // of each side
 	faults  int
+	fences  bool // before every second operation
 	mode    wire.Mode
 	kinds   []sim.Kind
 	regions int

@@ -1,0 +1,72 @@
+package braid
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/request"
+)
+
+// Flush waits until everything posted on the endpoint before is executed at the peer, wherever it moved meanwhile.
+//
+// Order:  none for what is posted later; that is what Fence is for.
+// Errors: *OpError: the first refusal since the last flush (ErrAccess, ErrHandler); ErrPeerFailed and the like, with the
+// number of operations that no flush has covered; the context's.
+// Source: ucp_ep_flush_nbx.
+func (ep *Endpoint) Flush(ctx context.Context) error { return ep.FlushWith(ctx, FlushOptions{}) }
+
+// PostFlush is Flush without waiting.
+func (ep *Endpoint) PostFlush() Request { return ep.PostFlushWith(FlushOptions{}) }
+
+// FlushOptions narrow a flush. The zero value is Flush: everything, executed.
+type FlushOptions struct {
+	// Sent: wait for the first end only: the buffers of everything posted before are free. Nothing is asked of the peer.
+	// Lanes and Memory are not looked at.
+	Sent bool
+	// Cancel: what still waits here (for a lane, for room, for a fence) ends with ErrCanceled, not executed. What is on lanes
+	// ends as it would have, and is waited for.
+	Cancel bool
+	// Lanes, by their Instance: only what is on these now, wherever it is executed in the end. Nil: all lanes; none: nothing.
+	// If one of them is lost already, everything.
+	Lanes []string
+	// Memory: only puts and gets for this memory, on whatever lane; with Cancel, only these are canceled. It may wait for others
+	// that were on the same lanes before, since a lane's operations are acknowledged in order; not for other lanes.
+	Memory RKey
+}
+
+// engine is the same in the engine's terms.
+func (o FlushOptions) engine() outbox.Flushing {
+	return outbox.Flushing{Sent: o.Sent, Cancel: o.Cancel, Lanes: o.Lanes, Key: o.Memory.k}
+}
+
+// FlushWith waits for a part of what was posted before, or for its first end only.
+//
+// Errors: as Flush. Only a Flush of everything counts as one that covers operations.
+// Source: ucp_ep_flush_nbx; UCT_FLUSH_FLAG_LOCAL, UCT_FLUSH_FLAG_CANCEL, ucp_request_param_t.memh.
+func (ep *Endpoint) FlushWith(ctx context.Context, o FlushOptions) error {
+	f := o.engine()
+	return ep.do(ctx, func() (*request.Request, error) { return ep.e.PostFlush(f) })
+}
+
+// PostFlushWith is FlushWith without waiting.
+func (ep *Endpoint) PostFlushWith(o FlushOptions) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.e.PostFlush(o.engine()))
+}
+
+// Flush waits until everything posted on any endpoint of the worker before is executed. An endpoint that is stuck keeps no other from
+// being flushed.
+//
+// Errors: as Endpoint.Flush, of each endpoint that has one; also of one that has failed and is not closed.
+// Source: ucp_worker_flush_nbx.
+func (w *Worker) Flush(ctx context.Context) error {
+	return w.PostFlush().Wait(ctx)
+}
+
+// PostFlush is Flush without waiting.
+func (w *Worker) PostFlush() Request {
+	w.lock()
+	defer w.unlock()
+	return w.request(w.eng.PostFlush(outbox.Flushing{}))
+}

@@ -1,0 +1,267 @@
+package outbox
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// Flushing says what a flush is for. The zero value is everything, executed.
+type Flushing struct {
+	Sent   bool      // only until buffers are free; Lanes and Key are not looked at
+	Cancel bool      // what waits here is canceled
+	Lanes  []string  // by their instances; nil: all
+	Key    wire.RKey // zero: all memory, and messages
+}
+
+// PostFlush ends when every operation posted before is executed at the target, or those of f are.
+func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
+	switch {
+	case b.shut != nil && errors.Is(b.shut, outcome.ErrClosed):
+		return nil, b.fail("flush", outcome.NotExecuted, b.shut)
+	case b.shut != nil:
+		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.shut, b.Uncovered()))
+	}
+	if f.Cancel {
+		b.cancelWaiting(f.Key)
+	}
+	epoch, nothing := b.book.Cut()
+	if nothing {
+		b.covered = b.book.Issued()
+		return nil, b.TakeRefusal()
+	}
+	s := b.selected(f, epoch)
+	switch {
+	case s == nil:
+		return b.flush(request.Flush, epoch, nothing), nil
+	case b.passed(s):
+		return nil, b.TakeRefusal()
+	}
+	r := b.pool.Get(request.Flush, b)
+	r.Result = s
+	b.partial.Push(r)
+	for _, t := range b.up {
+		if t.place.First() <= epoch && (s.lanes == nil || slices.Contains(s.lanes, t)) {
+			t.Tep.RequestAck()
+		}
+	}
+	b.host.Posted()
+	return r, nil
+}
+
+// PostClose is a flush at whose end Host.Flushed is called. It stays until EndClose, or End.
+func (b *Box) PostClose() *request.Request {
+	epoch, nothing := b.book.Cut()
+	r := b.flush(request.Close, epoch, nothing)
+	b.checkFlushes()
+	return r
+}
+
+func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Request {
+	r := b.pool.Get(kind, b)
+	r.Epoch, r.Issued, r.Whole = epoch, b.book.Issued(), nothing
+	b.flushes.Push(r)
+	for _, s := range b.up {
+		s.Tep.RequestAck()
+	}
+	b.host.Posted()
+	return r
+}
+
+// checkFlushes ends the flushes that have nothing left to wait for.
+func (b *Box) checkFlushes() {
+	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
+		if !r.Whole && !b.book.Done(r.Epoch) {
+			break
+		}
+		if r.Kind == request.Close {
+			b.host.Flushed()
+			break // it ends when the peer agrees
+		}
+		b.flushes.Pop()
+		b.covered = r.Issued
+		r.Retired = true
+		b.report(r, b.TakeRefusal())
+	}
+	b.checkPartial()
+}
+
+// Recheck calls Host.Flushed again if a close waits for nothing but the peer: lanes have changed.
+func (b *Box) Recheck() { b.checkFlushes() }
+
+// EndClose ends a close that was posted: with nil, everything is covered.
+func (b *Box) EndClose(r *request.Request, err error) {
+	if err == nil {
+		b.covered = b.book.Issued()
+		err = b.TakeRefusal()
+	} else {
+		err = b.fail("close", outcome.Unknown, err)
+	}
+	b.flushes.Remove(r)
+	r.Retired = true
+	b.report(r, err)
+}
+
+// selection is what a flush of a part waits for, of the epochs up to its own. One of the three.
+type selection struct {
+	epoch uint64
+	sent  bool
+	key   wire.RKey
+	lanes []*seat
+}
+
+// selected is what f selects of the epochs up to the given one, nil if that is everything.
+func (b *Box) selected(f Flushing, epoch uint64) *selection {
+	if !f.Sent && f.Lanes == nil && f.Key == (wire.RKey{}) {
+		return nil
+	}
+	s := &selection{epoch: epoch, sent: f.Sent, key: f.Key}
+	for _, id := range f.Lanes {
+		i := slices.IndexFunc(b.up, func(t *seat) bool { return t.ID.String() == id })
+		if i < 0 {
+			return nil // it is lost, and what was on it may be anywhere
+		}
+		s.lanes = append(s.lanes, b.up[i])
+	}
+	return s
+}
+
+// passed says whether nothing selected is left.
+func (b *Box) passed(s *selection) bool {
+	switch {
+	case s.sent:
+		return b.unsent.First() > s.epoch
+	case s.key != wire.RKey{}:
+		return b.regionPassed(s.key.Index, s.epoch)
+	}
+	for _, t := range s.lanes { // and where one is lost, all that it handed back
+		if t.place.First() <= s.epoch || t.hand != nil && !t.hand.over() {
+			return false
+		}
+	}
+	return true
+}
+
+// regionPassed looks where operations for a region may be, wherever they were when the flush began.
+func (b *Box) regionPassed(region uint32, epoch uint64) bool {
+	for _, t := range b.all {
+		if t.place.First() <= min(epoch, t.touched.last(region)) {
+			return false
+		}
+	}
+	if b.off.place.First() > epoch {
+		return true
+	}
+	for _, q := range []*request.Queue{&b.pendAny, &b.gets.pend, &b.gets.waiting} {
+		for r := q.Head(); r != nil; r = r.Next {
+			if r.Key.Index == region && r.Epoch <= epoch {
+				return false
+			}
+		}
+	}
+	return b.replayAny.len() == 0 // any of these may be
+}
+
+// checkPartial ends the flushes of parts that have nothing left to wait for.
+func (b *Box) checkPartial() {
+	for r := b.partial.Head(); r != nil; {
+		next := r.Next
+		if s := r.Result.(*selection); b.passed(s) {
+			b.partial.Remove(r)
+			r.Result, r.Retired = nil, true
+			b.report(r, b.TakeRefusal())
+		}
+		r = next
+	}
+}
+
+// cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted.
+func (b *Box) cancelWaiting(key wire.RKey) {
+	for _, q := range []*request.Queue{&b.pendOrdered, &b.pendAny, &b.gets.pend} {
+		for r := q.Head(); r != nil; {
+			next := r.Next
+			if key == (wire.RKey{}) || r.Kind != request.AM && r.Key.Index == key.Index {
+				b.Cancel(r)
+			}
+			r = next
+		}
+	}
+}
+
+// report is the user's end of a request.
+func (b *Box) report(r *request.Request, err error) {
+	unsent, epoch, whole := r.Unsent, r.Epoch, r.PartOf
+	r.Unsent = false
+	b.host.Report(r, err)
+	if unsent {
+		b.freed(epoch)
+	}
+	if whole != nil {
+		b.partEnded(whole, err)
+	}
+}
+
+// freed notes that the buffers of an operation are its user's again.
+func (b *Box) freed(epoch uint64) {
+	if b.unsent.Leave(epoch) {
+		b.checkPartial()
+	}
+}
+
+// touched is which regions a lane's operations were for, each with the last epoch: a few, and the rest as one.
+type touched struct {
+	region uint32
+	epoch  uint64 // of the last one
+	others []mark
+	rest   uint64
+}
+
+type mark struct {
+	region uint32
+	epoch  uint64
+}
+
+const marks = 8
+
+// note adds an operation. first is the first epoch of which the lane has anything.
+func (t *touched) note(region uint32, epoch, first uint64) {
+	if t.region == region {
+		t.epoch = max(t.epoch, epoch) // what is replayed is older than what was posted before it
+		return
+	}
+	old := mark{t.region, t.epoch}
+	t.region, t.epoch = region, epoch
+	left := t.others[:0]
+	for _, m := range t.others {
+		switch {
+		case m.region == region:
+			t.epoch = max(t.epoch, m.epoch)
+		case m.epoch >= first:
+			left = append(left, m)
+		}
+	}
+	t.others = left
+	switch {
+	case old.epoch < first:
+	case len(t.others) < marks:
+		t.others = append(t.others, old)
+	default:
+		t.rest = max(t.rest, old.epoch)
+	}
+}
+
+// last is the last epoch of an operation for a region, 0 if there was none that may be unexecuted.
+func (t *touched) last(region uint32) uint64 {
+	if t.region == region {
+		return t.epoch
+	}
+	for _, m := range t.others {
+		if m.region == region {
+			return m.epoch
+		}
+	}
+	return t.rest
+}

@@ -1,0 +1,60 @@
+package outbox
+
+import (
+	"errors"
+
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+)
+
+// PostFlushes is PostFlush of several boxes; it ends with the last of them, with all their errors. What one waits for keeps no other
+// from making progress. The request has no owner.
+func PostFlushes(boxes []*Box, f Flushing, p *request.Pool) (*request.Request, error) {
+	var whole *request.Request
+	var errs error
+	for _, b := range boxes {
+		r, err := b.PostFlush(f)
+		errs = both(errs, err)
+		if r == nil {
+			continue
+		}
+		if whole == nil {
+			whole = p.Get(request.Flush, nil)
+		}
+		r.PartOf, r.Held = whole, false
+		whole.Replies++
+	}
+	if whole != nil {
+		whole.Err = errs
+		return whole, nil
+	}
+	return nil, errs
+}
+
+// both are two errors of flushes as one.
+func both(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: errors.Join(a, b)}
+}
+
+// partEnded: a flush that is part of another one ended.
+func (b *Box) partEnded(whole *request.Request, err error) {
+	whole.Replies--
+	if !whole.Reported {
+		whole.Err = both(whole.Err, err)
+	}
+	if whole.Replies > 0 {
+		return
+	}
+	whole.Retired = true
+	if whole.Reported { // its user did not want to wait
+		b.pool.Put(whole)
+		return
+	}
+	b.host.Report(whole, whole.Err)
+}

@@ -1,0 +1,75 @@
+package worker_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// What a flush waits for while lanes change under it. UCX counts lanes here and needs a rule for each row (ucp_ep_flush_progress);
+// a flush that counts operations needs none, and must end as if it had.
+func TestFlushWhileLanesChange(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lanes int
+		do    string
+		want  []string // in this order
+		never string
+	}{
+		{"lane replaced, nothing of the flush on it", 2, "put a 0; flush a f; break d2 reset; settle",
+			[]string{"written 8 bytes at 0", "a: f ended: <nil>"}, ""},
+		{"lane replaced after its operations were posted", 1, "put a 0; break d1 reset; flush a f; settle",
+			[]string{"LaneUp d2", "written 8 bytes at 0", "a: f ended: <nil>"}, ""},
+		{"lane replaced, its frames executed and not acknowledged", 1, "put a 0; send a; time 10us; turn b; break d1 reset; flush a f; settle",
+			[]string{"written 8 bytes at 0", "LaneUp d2", "a: f ended: <nil>"}, ""},
+		{"lane replaced while others are in progress", 2, "rate 100; put2 a 0; break d1 reset; flush a f; settle",
+			[]string{"at 65504", "at 0", "a: f ended: <nil>"}, ""},
+		{"lane died, nothing on it", 2, "cut a1 silence; put a 0; flush a f; time 100us; settle",
+			[]string{"written 8 bytes at 0", "a: f ended: <nil>"}, ""},
+		{"lane added while it runs", 2, "cut a1 reset; settle; rate 1; put2 a 0; put2 a 200000; flush a f; heal a1; settle; settle",
+			[]string{"LaneUp d", "at 265504", "a: f ended: <nil>"}, ""},
+		{"none selected", 2, "put a 0; flush a f lanes", []string{"a: f ended at once"}, "Put"},
+		{"one lane selected, the other silent", 2, "put2 a 0 p; cut a1 silence; flush a f lanes d1; settle",
+			[]string{"at 0", "a: f ended: <nil>", "LaneDown d2", "at 65504"}, ""},
+		{"the selected lane dies", 2, "rate 100; put2 a 0; flush a f lanes d1; break d1 reset; settle",
+			[]string{"LaneDown d1", "at 0", "a: f ended: <nil>"}, ""},
+		{"the selected lane dies, and the one that took over", 3, "rate 100; put2 a 0; flush a f lanes d1; break d1 reset; time 100us; turn a; turn b; time 100us; turn a; turn b; break d3 reset; settle",
+			[]string{"LaneDown d1", "at 0", "a: f ended: <nil>"}, ""},
+		{"a lane is selected that is gone", 2, "rate 100; put2 a 0; break d1 reset; time 10us; turn a; flush a f lanes d1; settle",
+			[]string{"LaneDown d1", "at 0", "a: f ended: <nil>"}, ""},
+		{"one region selected, a message waits for a lane", 2, "put a 0; cut a0 silence; am a; am a; flush a f memory; settle",
+			[]string{"a: f ended: <nil>"}, ""},
+		{"sent: nothing is asked of the peer", 1, "putz a 0 e; flush a f sent; settle",
+			[]string{"a: e ended: <nil>", "a: f ended: <nil>"}, ""},
+		{"canceled: what waits ends, what is on lanes is waited for", 2, "put2 a 0; fence a; put a 200000 p; am a m; flush a f cancel; settle",
+			[]string{"a: m ended: am b0:7: canceled", "a: p ended: put b0:7: canceled", "a: f ended: <nil>"}, "at 200000"},
+		{"of the worker", 2, "put2 a 0; break d1 reset; wflush a f; settle", []string{"at 0", "a: f ended: <nil>"}, ""},
+		{"posted behind a fence", 2, "put2 a 0; fence a; am a m; flush a f; break d2 reset; settle", []string{"at 65504", "handled message 0", "a: f ended: <nil>"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, c.lanes, wire.ModeFailover)
+			for _, line := range strings.Split(c.do, ";") {
+				s.do(t, strings.Fields(line))
+			}
+			log := s.log.String()
+			rest := log
+			for _, w := range c.want {
+				i := strings.Index(rest, w)
+				if i < 0 {
+					t.Fatalf("%q is missing, or not in its place:\n%s", w, log)
+				}
+				rest = rest[i+len(w):]
+			}
+			if c.never != "" && strings.Contains(log, c.never) {
+				t.Fatalf("%q must not be there:\n%s", c.never, log)
+			}
+			s.do(t, []string{"settle"})
+			for _, a := range []*actor{s.a, s.b} {
+				if err := a.ep.Idle(); err != nil {
+					t.Errorf("%s: %v", a.name, err)
+				}
+			}
+		})
+	}
+}
