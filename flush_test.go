@@ -39,6 +39,7 @@ func TestWorkerFlush(t *testing.T) {
 	if !bytes.Equal(mem.Bytes(), bytes.Repeat(data, 4)) {
 		t.Fatal("not all of it is there")
 	}
+	p.bw.Progress() // nor that it was read before it is written again
 	post()
 	eps[3].Abort() // it is closed now, and not the worker's any more
 	if err := p.aw.Flush(ctx); err != nil {
@@ -98,6 +99,7 @@ func TestFlushWith(t *testing.T) {
 		if o.Lanes == nil && !o.Sent && !bytes.Equal(mem.Bytes(), src) {
 			t.Fatalf("%+v: not all of it is there", o)
 		}
+		p.bw.Progress() // nor that it was read before it is written again
 		if err := p.a.Flush(ctx); err != nil {
 			t.Fatal(err)
 		}
