@@ -193,6 +193,9 @@ func TestWordsOfSettings(t *testing.T) {
 // TestD11_TransportsKeepTheFirstConnection: a list of transports never takes away what makes the first connection.
 func TestD11_TransportsKeepTheFirstConnection(t *testing.T) {
 	tidy(t)
+	if list := braid.Default(); len(list) != 2 || list[0].Name() != "tcp" || list[1].Name() != "self" {
+		t.Errorf("by default there are %v", list)
+	}
 	for _, list := range []string{"self", "tcp", "tcp,self"} {
 		s := &braid.Settings{}
 		if err := s.Set("transports", list, "--set"); err != nil {
