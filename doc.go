@@ -19,6 +19,8 @@
 //	err = ep.SendAM(ctx, 7, header, payload)    // sent: the buffers are yours again
 //	err = ep.Flush(ctx)                         // executed at the peer, whatever lanes did meanwhile
 //
+// Limits, times and the like are Options; people can set them too, by files and variables, if the program asks for it (FromEnv).
+//
 // Everybody may import it. docs/ explains how it works, ARCHITECTURE.md where things are.
 //
 // Invariants, for the error mode Failover:

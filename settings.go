@@ -72,7 +72,7 @@ func (s *Settings) ReadNamedFile() error {
 
 // ReadFile reads lines KEY = VALUE; # begins a comment. At most 1 MiB.
 //
-// Errors: the file's, or every line that can't be, with its number; the other lines hold.
+// Errors: the file's, or every line that can't be, with its number; the other lines hold. A file with a secret that others can read is refused.
 // Source: ucx.conf.
 func (s *Settings) ReadFile(name string) error {
 	f, err := os.Open(name)
@@ -84,7 +84,29 @@ func (s *Settings) ReadFile(name string) error {
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
+	if err := mayHold(f, text); err != nil {
+		return fmt.Errorf("settings: %s: %w", name, err)
+	}
 	return s.set.File(name, text)
+}
+
+// others are who may neither read nor change a file with a secret: everybody, and its group may not change it.
+const others = 0o027
+
+// mayHold refuses a file with a secret in it that others can read or change: then it is none.
+func mayHold(f *os.File, text []byte) error {
+	var said config.Set
+	if said.File("", text); said.Node().Secret == "" {
+		return nil
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if mode := st.Mode().Perm(); mode&others != 0 {
+		return fmt.Errorf("it has a secret, and its mode %04o lets others read or change it: chmod 600 it, and make a new secret if others had the chance", mode)
+	}
+	return nil
 }
 
 // ReadEnv takes NAME=VALUE as os.Environ has them. A variable that begins with BRAID_ and is no setting is a warning.

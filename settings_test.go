@@ -256,6 +256,35 @@ func TestSettingsMistakes(t *testing.T) {
 	}
 }
 
+// TestSecretInSettingsFile: only where nobody else can read or change it, and it never shows.
+func TestSecretInSettingsFile(t *testing.T) {
+	text := braid.NewSecret().Text()
+	name := settingsFile(t, "close = 1s\nsecret = "+text+"\n")
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o660: false, 0o602: false, 0o620: false, 0o604: false} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		s := &braid.Settings{}
+		err := s.ReadFile(name)
+		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+		if got := setting(t, s.List(), "secret").Value; (got == "set") != ok {
+			t.Errorf("mode %04o: %s", mode, got)
+		}
+		if shown := fmt.Sprintf("%v %+v %#v %v", s, s.List(), *s, err); strings.Contains(shown, text) {
+			t.Errorf("a secret shows in %s", shown)
+		}
+	}
+	name = settingsFile(t, "close = 1s\n")
+	if err := os.Chmod(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := new(braid.Settings).ReadFile(name); err != nil {
+		t.Errorf("a file without a secret: %v", err)
+	}
+}
+
 // People set what a program has not fixed: by a file that BRAID_CONFIG names, and by BRAID_ variables.
 func ExampleFromEnv() {
 	os.Setenv("BRAID_KEEPALIVE", "2s")

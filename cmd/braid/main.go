@@ -34,6 +34,19 @@ type commands struct {
 	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
+// Help is shown by `braid --help`.
+func (*commands) Help() string {
+	return `Examples:
+
+  braid demo                              two lanes die under load, and nothing else
+  braid info                              what this host has
+  braid perftest --spawn -t put_bw -s 1m  how fast it is here
+  braid info config                       what can be set, and what is
+
+Settings: --set KEY=VALUE, $BRAID_KEY, or a file. Manual: braid man | man -l -
+`
+}
+
 // world is what a sub-command may touch of its surroundings.
 type world struct {
 	ctx    context.Context

@@ -51,6 +51,8 @@ func manPage(app *kong.Application) string {
 	}
 	m.section("DESCRIPTION")
 	m.text("Several connections to one peer, used as one. Each is a lane. When a lane dies, the others take over what was on it: nothing is lost, nothing is done twice.")
+	m.line(".PP")
+	m.prose(app.Detail)
 	m.section("COMMANDS")
 	for _, c := range commands {
 		m.line(".SS " + escape(summary(c)))
