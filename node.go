@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -46,12 +46,21 @@ func Open(o Options) (*Node, error) {
 	}
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {
-		n.log = slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError + 100}))
+		n.log = slog.New(logHandler(cfg.Log))
 	}
 	for _, text := range set.Warnings() {
 		n.log.Warn("braid: " + text)
 	}
 	return n, nil
+}
+
+// logHandler is for who hands in no log: silent, or to standard error from the level on that the setting has.
+func logHandler(setting int) slog.Handler {
+	levels := []slog.Level{1: slog.LevelError, 2: slog.LevelWarn, 3: slog.LevelInfo, 4: slog.LevelDebug} // the words of the setting
+	if setting == 0 {
+		return slog.DiscardHandler
+	}
+	return slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: levels[setting]})
 }
 
 // random is unguessable: keys and names of incarnations are made of it.

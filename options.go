@@ -85,7 +85,7 @@ type Options struct {
 
 	// OnEvent is told what happens to lanes and endpoints, in order, from a worker's callbacks.
 	OnEvent func(Event)
-	Log     *slog.Logger // nil: silent
+	Log     *slog.Logger // nil: as the setting "log" says; without it, silent
 }
 
 // Limits bound what an endpoint keeps. Zero values are the defaults named.

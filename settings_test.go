@@ -105,7 +105,7 @@ func TestSettingsHold(t *testing.T) {
 
 // TestSettingsAreOptions: each field of Options that is no code is a setting, and each setting names the field that is its own.
 func TestSettingsAreOptions(t *testing.T) {
-	code := map[string]bool{"Settings": true, "Owned": true, "OnEvent": true, "Log": true}
+	code := map[string]bool{"Settings": true, "Owned": true, "OnEvent": true}
 	fields := map[string]bool{}
 	var walk func(prefix string, typ reflect.Type)
 	walk = func(prefix string, typ reflect.Type) {
@@ -142,7 +142,7 @@ func TestOptionsSay(t *testing.T) {
 			f = f.FieldByName(path[1])
 		}
 		switch {
-		case s.Option == "", s.Name == "transports", s.Name == "secret":
+		case s.Option == "", s.Name == "transports", s.Name == "log", s.Name == "secret":
 			continue // none; code; it has no arithmetic
 		case f.Kind() == reflect.String:
 			f.SetString("x")
@@ -187,6 +187,33 @@ func TestWordsOfSettings(t *testing.T) {
 	waits, _ := config.Lookup("wait")
 	if want := []string{braid.WaitAdaptive: "adaptive", braid.WaitPoll: "poll", braid.WaitSleep: "sleep"}; !reflect.DeepEqual(waits.Words, want) {
 		t.Errorf("%q, want %q", waits.Words, want)
+	}
+}
+
+// TestLogSetting: the level that the setting names, and what is above it, goes to standard error.
+func TestLogSetting(t *testing.T) {
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	for level, want := range map[string]int{"off": 0, "error": 0, "warn": 1, "info": 1, "debug": 1} {
+		f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stderr = f
+		s := &braid.Settings{}
+		if err := s.ReadEnv([]string{"BRAID_WIDNOW=1", "BRAID_LOG=" + level}); err != nil {
+			t.Fatal(err)
+		}
+		n, err := braid.Open(braid.Options{Settings: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Close()
+		f.Close()
+		b, err := os.ReadFile(f.Name())
+		if got := strings.Count(string(b), "level=WARN"); err != nil || got != want {
+			t.Errorf("log = %s: %d warnings: %s, %v", level, got, b, err)
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // completed are the words that `braid __complete` offers.
@@ -89,7 +91,9 @@ func TestShells(t *testing.T) {
 				{"braid info --set wait=sl", "wait=sleep", "sleep"}, {"braid info --set=wait=sl", "--set=wait=sleep", "sleep"}, {"braid demo fil", "film.mp4", ""},
 				{"braid completion z", "zsh", ""}, {"braid perftest --sp", "--spawn", ""},
 			} {
-				cmd := exec.Command(shell, "-c", script)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				cmd := exec.CommandContext(ctx, shell, "-c", script)
 				cmd.Dir = here
 				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(self)+":"+os.Getenv("PATH"), "LINE="+c.line, "HOME="+here)
 				out, err := cmd.CombinedOutput()
@@ -127,7 +131,9 @@ func TestMan(t *testing.T) {
 	if _, err := exec.LookPath("groff"); err != nil {
 		skip(t, "needs groff: %v", err)
 	}
-	cmd := exec.Command("groff", "-man", "-Tutf8", "-ww", "-z")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "groff", "-man", "-Tutf8", "-ww", "-z")
 	cmd.Stdin = strings.NewReader(page)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("groff: %v: %s", err, out)

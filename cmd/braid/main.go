@@ -43,7 +43,7 @@ func (*commands) Help() string {
   braid perftest --spawn -t put_bw -s 1m  how fast it is here
   braid info config                       what can be set, and what is
 
-Settings: --set KEY=VALUE, $BRAID_KEY, or a file. Manual: braid man | man -l -
+Settings: --set keepalive=2s, BRAID_KEEPALIVE=2s, or a file. Manual: braid man | man -l -
 `
 }
 

@@ -54,6 +54,7 @@ type Node struct {
 	Transports []string
 	ErrorMode  int // index into the key's words
 	Wait       int // the same
+	Log        int // the same
 	Secret     string
 	Sockets    Sockets
 }
