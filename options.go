@@ -175,6 +175,9 @@ func (o *Options) checkRails(set *config.Set) error {
 func (o *Options) node() config.Node {
 	l, t := o.Limits, o.Times
 	n := config.Node{Rails: o.Rails, ErrorMode: int(o.ErrorMode), Wait: int(o.Wait), Secret: o.Secret.Text()}
+	for _, t := range o.Transports {
+		n.Transports = append(n.Transports, t.Name()) // to be shown
+	}
 	n.Config = config.Config{
 		Name: o.Name, Lanes: o.Lanes,
 		Bounds: config.Bounds{

@@ -57,6 +57,7 @@ func TestD10_WhereFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Times.Lost = 2 * time.Second
+	o.Transports = braid.Default()[:1]
 	n, err := braid.Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +72,7 @@ func TestD10_WhereFrom(t *testing.T) {
 		"wait":       "sleep given --wait",
 		"lost-after": "2s given Options.Times.Lost",
 		"secret":     "unset default ",
+		"transports": "tcp given Options.Transports",
 		"rails":      "auto default ",
 	} {
 		s := setting(t, n.Settings(), key)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -29,7 +30,7 @@ func (c *connectFlags) settings(warn io.Writer) (*braid.Settings, error) {
 
 // possible says which settings can't be together, before anything is started.
 func possible(s *braid.Settings) error {
-	n, err := braid.Open(braid.Options{Settings: s})
+	n, err := braid.Open(braid.Options{Settings: s, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return bareError{err}
 	}
