@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/openbraid/braid/internal/config"
 )
@@ -53,21 +54,7 @@ func (s *Settings) Clone() *Settings {
 // Source: ucp_config_read.
 func FromEnv() (Options, error) {
 	s := &Settings{}
-	return Options{Settings: s}, errors.Join(s.ReadNamedFile(), s.ReadEnv(os.Environ()))
-}
-
-// ReadNamedFile reads the file that the variable BRAID_CONFIG names, if it names one.
-//
-// Errors: those of ReadFile.
-func (s *Settings) ReadNamedFile() error {
-	name := os.Getenv("BRAID_CONFIG")
-	if name == "" {
-		return nil
-	}
-	if err := s.ReadFile(name); err != nil {
-		return fmt.Errorf("BRAID_CONFIG: %w", err)
-	}
-	return nil
+	return Options{Settings: s}, s.ReadEnv(os.Environ())
 }
 
 // ReadFile reads lines KEY = VALUE; # begins a comment. At most 1 MiB.
@@ -109,11 +96,25 @@ func mayHold(f *os.File, text []byte) error {
 	return nil
 }
 
-// ReadEnv takes NAME=VALUE as os.Environ has them. A variable that begins with BRAID_ and is no setting is a warning.
+// ConfigVariable is the environment's variable that names a file of settings.
+const ConfigVariable = "BRAID_CONFIG"
+
+// ReadEnv takes NAME=VALUE as os.Environ has them: variables that are settings, and the file that ConfigVariable names, if it names one. One that
+// begins with BRAID_ and is no setting is a warning.
 //
-// Errors: every value that can't be; the others hold.
+// Errors: those of ReadFile, and every value that can't be; the others hold.
 // Source: UCX_ variables.
-func (s *Settings) ReadEnv(environ []string) error { return s.set.Environ(environ) }
+func (s *Settings) ReadEnv(environ []string) error {
+	var errs []error
+	for _, e := range environ {
+		if name, ok := strings.CutPrefix(e, ConfigVariable+"="); ok && name != "" {
+			if err := s.ReadFile(name); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", ConfigVariable, err))
+			}
+		}
+	}
+	return errors.Join(append(errs, s.set.Environ(environ))...)
+}
 
 // Set says one value, as a flag does. where is what an error and Setting.Where shall name: "--window".
 //

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/openbraid/braid"
@@ -40,15 +41,15 @@ func possible(s *braid.Settings) error {
 // say notes in s what the file, the environment and the flags say. What can be said is, also if something else can't.
 func (c *connectFlags) say(s *braid.Settings) error {
 	var errs []error
+	env := os.Environ()
 	if c.Config != "" {
 		errs = append(errs, s.ReadFile(c.Config))
-	} else {
-		errs = append(errs, s.ReadNamedFile())
+		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, braid.ConfigVariable+"=") })
 	}
 	secret, err := c.secret()
 	errs = append(errs, err)
 	if err == nil { // what is wrong with a secret has been said
-		errs = append(errs, s.ReadEnv(os.Environ()))
+		errs = append(errs, s.ReadEnv(env))
 	}
 	if c.SecretFile != "" && err == nil {
 		errs = append(errs, s.Set("secret", secret.Text(), "--secret-file"))
