@@ -69,18 +69,20 @@ func TestD9_EachSettingIsExplained(t *testing.T) {
 // TestInfoMistakes: what is wrong is told, all of it, and the rest is shown.
 func TestInfoMistakes(t *testing.T) {
 	t.Setenv("BRAID_LANES", "many")
+	t.Setenv("BRAID_SECRET", "")
 	status, out, errs := command(t, "info", "config", "--set", "widnow=3", "--set", "close=1m", "--set", "secret=x", "--set", "lanes", "--config", "/none/such")
 	if status != exitUsage || !strings.Contains(out, "close ") || !strings.Contains(out, "1m ") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	for _, want := range []string{
 		"open /none/such: no such file", "BRAID_LANES: lanes can't be \"many\": want a number", "--set: no setting is named \"widnow\"; did you mean window?",
-		"--set secret: others would see it", "--set lanes: want KEY=VALUE",
+		"--set secret: others would see it", "--set lanes: want KEY=VALUE", "$BRAID_SECRET: ",
 	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%s\nlacks %s", errs, want)
 		}
 	}
+	os.Unsetenv("BRAID_SECRET")
 	r, status := report(t)
 	if status != exitUsage || len(r.Errors) != 1 || !strings.Contains(r.Errors[0], "BRAID_LANES") || r.Build == nil || len(r.Config) == 0 {
 		t.Errorf("status %d, %+v", status, r)

@@ -42,16 +42,19 @@ func possible(s *braid.Settings) error {
 func (c *connectFlags) say(s *braid.Settings) error {
 	var errs []error
 	env := os.Environ()
+	without := func(name string) {
+		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	}
 	if c.Config != "" {
 		errs = append(errs, s.ReadFile(c.Config))
-		env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, braid.ConfigVariable+"=") })
+		without(braid.ConfigVariable)
 	}
 	secret, err := c.secret()
-	errs = append(errs, err)
-	if err == nil { // what is wrong with a secret has been said
-		errs = append(errs, s.ReadEnv(env))
+	if err != nil || c.SecretFile != "" {
+		without(secretVariable) // what is wrong with it has been said, or does not matter
 	}
-	if c.SecretFile != "" && err == nil {
+	errs = append(errs, err, s.ReadEnv(env))
+	if err == nil && c.SecretFile != "" {
 		errs = append(errs, s.Set("secret", secret.Text(), "--secret-file"))
 	}
 	for _, text := range c.Set {
