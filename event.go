@@ -48,6 +48,7 @@ func (w *Worker) Arm() bool {
 // idle says whether an Owned worker has nothing to do, and for how long unless something arrives; negative: for ever.
 func (w *Worker) idle() (after time.Duration, idle bool) {
 	w.eng.Flush() // what was posted since the last turn
+	w.watch()
 	if w.callsDue() {
 		return 0, false
 	}

@@ -19,7 +19,13 @@ func (w *Worker) Progress() int {
 	return n
 }
 
+// sleepless so many polls since he last meant to sleep, who owns a worker does not wait for its descriptors.
+const sleepless = 256
+
 func (w *Worker) progress() int {
+	if w.owned && w.pace.polls.Load()-w.watched == sleepless {
+		w.eng.Watch(false)
+	}
 	n, due := w.turn()
 	if due {
 		n += w.runCalls()
@@ -88,7 +94,10 @@ func (w *Worker) keep() {
 		if !w.sleep() {
 			return
 		}
-		for w.polled(before) {
+		for i := 0; w.polled(before); i++ {
+			if i == 0 {
+				w.unwatch()
+			}
 			before = w.pace.polls.Load()
 			timer.Reset(away)
 			select {
@@ -102,6 +111,13 @@ func (w *Worker) keep() {
 			}
 		}
 	}
+}
+
+// unwatch: the keeper stays away, so nobody waits for the descriptors before it sleeps again.
+func (w *Worker) unwatch() {
+	w.mu.Lock()
+	w.eng.Watch(false)
+	w.mu.Unlock()
 }
 
 // polled says that others make progress: some wait, or have called Progress often since there were so many polls. On a closed
@@ -128,6 +144,7 @@ func (w *Worker) sleep() bool {
 		w.mu.Unlock()
 		return true
 	}
+	w.eng.Watch(true)
 	due := w.eng.Deadline()
 	at, timeout := int64(-1), time.Duration(-1)
 	if due != 0 {
@@ -237,6 +254,12 @@ const (
 	looks = 3
 )
 
+// watch has the descriptors of an Owned worker tell of what arrives: its owner means to sleep.
+func (w *Worker) watch() {
+	w.watched = w.pace.polls.Load()
+	w.eng.Watch(true)
+}
+
 // slumber sleeps until something arrives or is due, or the context is over.
 func (w *Worker) slumber(ctx context.Context, s *slumber) {
 	timeout := time.Duration(-1)
@@ -247,6 +270,7 @@ func (w *Worker) slumber(ctx context.Context, s *slumber) {
 			s.stop = context.AfterFunc(ctx, w.Wake)
 		}
 	}
+	w.watch()
 	if due := w.eng.Deadline(); due != 0 {
 		if left := max(0, due-clock()); timeout < 0 || left < timeout {
 			timeout = left

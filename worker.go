@@ -38,6 +38,7 @@ type Worker struct {
 	sleeper *sleep.Sleeper
 	pace    pace
 	keeper  keeper
+	watched uint32 // polls when the owner last meant to sleep
 
 	runner
 }

@@ -67,6 +67,10 @@ type Iface interface {
 	// then the iface must be polled.
 	EventFD() int
 
+	// Watch says whether anybody waits for EventFD; at first somebody does. With false Progress is called again and again, and
+	// the descriptor need not tell of frames. With true it tells again, also of what arrived before.
+	Watch(on bool)
+
 	// Close closes the listeners and endpoints that are left, as Endpoint.Close does.
 	Close() error
 }

@@ -138,6 +138,13 @@ func (w *Worker) EventFDs() []int {
 	return fds
 }
 
+// Watch says whether anybody waits for these descriptors; at first somebody does.
+func (w *Worker) Watch(on bool) {
+	for _, i := range w.ifaces {
+		i.Watch(on)
+	}
+}
+
 func (w *Worker) endpoint(id uint64) *Endpoint {
 	for _, ep := range w.endpoints {
 		if ep.id == id {

@@ -142,6 +142,9 @@ func (f *iface) Deadline() time.Duration {
 	return max(f.env.Now(), 1)
 }
 
+// Watch implements transport.Iface: the bell costs little.
+func (f *iface) Watch(bool) {}
+
 // EventFD implements transport.Iface.
 func (f *iface) EventFD() int {
 	if f.closed {

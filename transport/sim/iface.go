@@ -203,6 +203,9 @@ func (i *Iface) Deadline() time.Duration {
 	return d
 }
 
+// Watch implements transport.Iface.
+func (i *Iface) Watch(bool) {}
+
 // EventFD implements transport.Iface: there is none.
 func (i *Iface) EventFD() int { return -1 }
 

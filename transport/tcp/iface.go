@@ -32,6 +32,8 @@ type iface struct {
 	byFD      []watched
 	gone      int  // closed ones in eps
 	writers   int  // endpoints watched for writing: connecting or blocked
+	polled    bool // nobody waits for the descriptor
+	unwatched bool // so endpoints that are read each turn aren't watched for reading: what arrives costs less then
 	closed    bool // what may still come finds nothing
 	turn      turn
 
@@ -105,6 +107,7 @@ func (f *iface) endpoint(fd int, local, remote string, o transport.Options) *end
 	if name := nameOf(unix.Getsockname(fd)); name != "" {
 		local = name
 	}
+	f.o.control(fd, local, remote)
 	ep := &endpoint{f: f, local: local, remote: remote, lim: limits{frame: transport.HelloMax}}
 	ep.setWindow(o)
 	ep.stream = &socket{fd: fd, vec: f.vec}
@@ -117,7 +120,29 @@ func (f *iface) endpoint(fd int, local, remote string, o transport.Options) *end
 // adopt takes an endpoint in and watches it.
 func (f *iface) adopt(ep *endpoint) {
 	f.eps = append(f.eps, ep)
+	f.rewatch()
 	ep.watch()
+}
+
+// direct says whether each turn reads all sockets without asking which is ready.
+func (f *iface) direct() bool { return len(f.eps) <= directMax }
+
+// Watch implements transport.Iface.
+func (f *iface) Watch(on bool) {
+	if f.polled == on {
+		f.polled = !on
+		f.rewatch()
+	}
+}
+
+// rewatch makes the system watch for what is needed now.
+func (f *iface) rewatch() {
+	if un := f.polled && f.direct(); un != f.unwatched {
+		f.unwatched = un
+		for _, ep := range f.eps {
+			ep.watch()
+		}
+	}
 }
 
 // watch is the only place that changes what a descriptor is watched for, and by whom.

@@ -11,7 +11,7 @@ const chunkLen = 64 << 10
 
 const (
 	// earlyWrite is how much may be collected before Post writes by itself.
-	earlyWrite = 256 << 10
+	earlyWrite = 1 << 20
 	// maxControl is how much control frames may wait; a single larger one is taken too.
 	maxControl = 64 << 10
 )

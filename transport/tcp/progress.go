@@ -13,7 +13,7 @@ func (f *iface) Progress() int {
 	f.turn.running = true
 	f.turn.now = f.env.Now()
 	n := f.leftovers()
-	direct := len(f.eps) <= directMax
+	direct := f.direct()
 	if direct {
 		n += f.readAll()
 	}
@@ -107,4 +107,5 @@ func (f *iface) resume() {
 func (f *iface) sweep() {
 	f.eps = slices.DeleteFunc(f.eps, func(ep *endpoint) bool { return ep.state == closed })
 	f.gone = 0
+	f.rewatch()
 }

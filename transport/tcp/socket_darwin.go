@@ -87,3 +87,5 @@ func pieces(m *unix.Msghdr) [][]byte {
 	}
 	return out
 }
+
+func sysCongestion(int, string) error { return unix.ENOTSUP }

@@ -37,6 +37,10 @@ func sysAccept(fd int) (int, unix.Sockaddr, error) { return unix.Accept4(fd, soc
 // only ports in use with this very peer are taken, and none that somebody listens on.
 func lateBind(fd int) { _ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1) }
 
+func sysCongestion(fd int, name string) error {
+	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+}
+
 // sysReset disconnects: connecting to nothing sends a reset and leaves the descriptor open.
 func sysReset(fd int) error {
 	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}

@@ -22,6 +22,10 @@ type Options struct {
 	Backlog int
 	// SendBuffer and ReceiveBuffer fix the system's buffers of each socket; 0 lets it choose.
 	SendBuffer, ReceiveBuffer int
+	// Congestion is the congestion control of each connection, by the system's name for it; Linux only. "": the system's
+	// default, and "reno" within one host, where there is no congestion: a default that spaces packets by timers halves what
+	// two processes can pass each other. Open fails if there is none of that name.
+	Congestion string
 }
 
 type tcp struct{ o Options }
@@ -41,6 +45,9 @@ func (*tcp) Name() string { return "tcp" }
 
 // Open implements transport.Transport.
 func (t *tcp) Open(env transport.Env) (transport.Iface, error) {
+	if err := t.o.checkCongestion(); err != nil {
+		return nil, &Error{Op: "open", Err: err}
+	}
 	f := &iface{env: env, o: t.o, pool: mpool.New(chunkLen, 2<<20, 8<<20), scratch: scratch{vec: &vector{}}}
 	if err := f.poll.open(); err != nil {
 		return nil, &Error{Op: "open", Err: err}

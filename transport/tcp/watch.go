@@ -20,7 +20,9 @@ func (ep *endpoint) watch() {
 	case ep.state == connecting:
 		want = writable
 	default:
-		want = readable
+		if !ep.f.unwatched {
+			want = readable
+		}
 		if ep.out.blocked {
 			want |= writable
 		}
