@@ -138,10 +138,20 @@ func reference(data []byte, w *witness) (seen []string, position int, bad bool) 
 	return seen, position, false
 }
 
+// testEnv is surroundings in which no time passes.
+func testEnv() transport.Env {
+	return transport.Env{
+		Now: func() time.Duration { return 1 }, Rand: func() uint64 { return 1 }, Log: slog.New(slog.DiscardHandler)}
+}
+
 func newTestIface(t testing.TB) *iface {
 	t.Helper()
-	f, err := New(Options{}).Open(transport.Env{
-		Now: func() time.Duration { return 1 }, Rand: func() uint64 { return 1 }, Log: slog.New(slog.DiscardHandler)})
+	return openWith(t, Options{})
+}
+
+func openWith(t testing.TB, o Options) *iface {
+	t.Helper()
+	f, err := New(o).Open(testEnv())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 var costCases = []testCase{
 	{"no allocation per frame", testNoAllocation},
 	{"event descriptor", testEventFD},
+	{"event descriptor after polling", testWatch},
 }
 
 // lean is a sink and completer without books of its own.
@@ -110,4 +111,32 @@ func testEventFD(w *world) {
 		w.Errorf("the peer closed, the descriptor is not readable")
 	}
 	w.until("the notice", func() bool { return len(server.errs) > 0 })
+}
+
+// testWatch: nothing that arrives while nobody watches is lost to who watches again.
+func testWatch(w *world) {
+	fd := w.Server.EventFD()
+	if fd < 0 {
+		w.Skip("no event descriptor: this interface must be polled")
+	}
+	if !canPoll {
+		w.Skip("no poll(2) on this system")
+	}
+	client, server := w.connect(setup{})
+	for want := uint64(1); want <= 3; want++ {
+		w.Server.Watch(false)
+		client.mustPost(shape{size: 10, ackNow: true})
+		w.until("a frame while nobody watches", func() bool { return server.got == 2*want-1 && client.idle() })
+		client.mustPost(shape{size: 10})
+		client.iface.Flush()
+		w.Server.Watch(true)
+		if !readable(fd, 1000) {
+			w.Errorf("a frame arrived while nobody watched, the descriptor is not readable")
+		}
+		w.until("the second frame", func() bool { return server.got == 2*want && client.idle() })
+		w.settle(3 * ackDelay)
+		if readable(fd, 0) {
+			w.Errorf("the descriptor stays readable with nothing to do")
+		}
+	}
 }
