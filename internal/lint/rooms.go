@@ -32,6 +32,7 @@ var rooms = []room{
 	{dir: "internal/flight", rank: 0, kind: service},
 	{dir: "internal/fsm", rank: 0, kind: service},
 	{dir: "internal/invariants", rank: 0, kind: service},
+	{dir: "internal/poll", rank: 0, kind: service},
 	{dir: "internal/ring", rank: 0, kind: service},
 	{dir: "internal/outcome", rank: 0, kind: service},
 	{dir: "internal/secret", rank: 0, kind: service},

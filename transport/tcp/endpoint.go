@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/ledger"
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -36,7 +37,7 @@ type endpoint struct {
 
 // polling is how an endpoint is watched.
 type polling struct {
-	interest interest
+	interest poll.Interest
 	muted    bool
 	futile   int // times in a row that it was ready and had nothing
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -24,7 +25,7 @@ const (
 type iface struct {
 	env  transport.Env
 	o    Options
-	poll poller
+	poll poll.Poller
 	pool *mpool.Pool
 
 	eps       []*endpoint // all that aren't swept away yet
@@ -146,18 +147,18 @@ func (f *iface) rewatch() {
 }
 
 // watch is the only place that changes what a descriptor is watched for, and by whom.
-func (f *iface) watch(fd int, was, want interest, who watched) error {
+func (f *iface) watch(fd int, was, want poll.Interest, who watched) error {
 	if fd >= len(f.byFD) {
 		f.byFD = append(f.byFD, make([]watched, fd+64-len(f.byFD))...)
 	}
 	f.byFD[fd] = who
-	if want == none {
+	if want == poll.None {
 		f.byFD[fd] = watched{}
 	}
 	if was == want {
 		return nil
 	}
-	return f.poll.set(fd, was, want)
+	return f.poll.Set(fd, was, want)
 }
 
 // Flush implements transport.Iface.
@@ -205,7 +206,7 @@ func (f *iface) EventFD() int {
 	if f.closed {
 		return -1
 	}
-	return f.poll.fd
+	return f.poll.FD()
 }
 
 // Close implements transport.Iface.
@@ -226,5 +227,5 @@ func (f *iface) Close() error {
 		f.spare = nil
 	}
 	f.pool.Close()
-	return f.poll.close()
+	return f.poll.Close()
 }

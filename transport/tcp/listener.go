@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -23,7 +24,7 @@ type listener struct {
 	fd       int
 	addr     string
 	acceptor transport.Acceptor
-	interest interest
+	interest poll.Interest
 	paused   time.Duration // until then; 0: not
 	quiet    time.Duration // no complaint until then
 }
@@ -42,7 +43,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 		return nil, &Error{Op: "listen", Local: addr, Err: err}
 	}
 	l := &listener{f: f, fd: fd, addr: nameOf(unix.Getsockname(fd)), acceptor: a}
-	if err := l.watch(readable); err != nil {
+	if err := l.watch(poll.Readable); err != nil {
 		unix.Close(fd)
 		return nil, &Error{Op: "listen", Local: addr, Err: err}
 	}
@@ -51,7 +52,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 	return l, nil
 }
 
-func (l *listener) watch(want interest) error {
+func (l *listener) watch(want poll.Interest) error {
 	err := l.f.watch(l.fd, l.interest, want, watched{ln: l})
 	l.interest = want
 	return err
@@ -65,7 +66,7 @@ func (l *listener) Close() error {
 	if l.fd < 0 {
 		return nil
 	}
-	_ = l.watch(none)
+	_ = l.watch(poll.None)
 	err := unix.Close(l.fd)
 	l.fd, l.paused = -1, 0
 	l.f.listeners = slices.DeleteFunc(slices.Clone(l.f.listeners), func(x *listener) bool { return x == l })
@@ -112,7 +113,7 @@ func (l *listener) accepted(fd int, remote string) {
 func (l *listener) pause(err error) {
 	now := l.f.env.Now()
 	l.paused = now + pauseFor
-	_ = l.watch(none)
+	_ = l.watch(poll.None)
 	if now >= l.quiet {
 		l.quiet = now + complainEvery
 		l.f.env.Log.Warn("connections wait: they can't be accepted now",
@@ -123,6 +124,6 @@ func (l *listener) pause(err error) {
 func (l *listener) resume() {
 	l.paused = 0
 	if l.fd >= 0 {
-		_ = l.watch(readable)
+		_ = l.watch(poll.Readable)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -226,11 +227,11 @@ func TestCancelStopsWatching(t *testing.T) {
 		}
 		a.f.Flush()
 	}
-	if ep.poll.interest&writable == 0 {
+	if ep.poll.interest&poll.Writable == 0 {
 		t.Errorf("blocked, but not watched for writing")
 	}
 	ep.Cancel(errors.New("enough"))
-	if ep.poll.interest&writable != 0 || a.f.writers != 0 {
+	if ep.poll.interest&poll.Writable != 0 || a.f.writers != 0 {
 		t.Errorf("canceled, but watched for writing")
 	}
 }

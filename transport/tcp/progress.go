@@ -1,6 +1,10 @@
 package tcp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/openbraid/braid/internal/poll"
+)
 
 // Progress implements transport.Iface.
 func (f *iface) Progress() int {
@@ -66,7 +70,7 @@ func (f *iface) readAll() (n int) {
 func (f *iface) readMuted() (n int) {
 	for i := len(f.muted) - 1; i >= 0; i-- {
 		if i < len(f.muted) {
-			k, _ := f.muted[i].attempt(readable | writable)
+			k, _ := f.muted[i].attempt(poll.Readable | poll.Writable)
 			n += k
 		}
 	}
@@ -75,17 +79,17 @@ func (f *iface) readMuted() (n int) {
 
 // ready serves the descriptors that the system says are ready.
 func (f *iface) ready() (n int) {
-	for _, ev := range f.poll.poll() {
-		if ev.fd >= len(f.byFD) {
+	for _, ev := range f.poll.Poll() {
+		if ev.FD >= len(f.byFD) {
 			continue
 		}
 		// Somebody served before may have closed it, and the number may even be somebody new's: then
 		// the attempt finds nothing, which does no harm.
-		switch w := f.byFD[ev.fd]; {
+		switch w := f.byFD[ev.FD]; {
 		case w.ln != nil:
 			n += w.ln.accept()
 		case w.ep != nil:
-			n += w.ep.fired(ev.what)
+			n += w.ep.fired(ev.What)
 		}
 		if f.closed {
 			return n

@@ -49,7 +49,7 @@ func (t *tcp) Open(env transport.Env) (transport.Iface, error) {
 		return nil, &Error{Op: "open", Err: err}
 	}
 	f := &iface{env: env, o: t.o, pool: mpool.New(chunkLen, 2<<20, 8<<20), scratch: scratch{vec: &vector{}}}
-	if err := f.poll.open(); err != nil {
+	if err := f.poll.Open(); err != nil {
 		return nil, &Error{Op: "open", Err: err}
 	}
 	return f, nil

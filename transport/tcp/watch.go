@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -14,17 +15,17 @@ const mutedAfter = 2
 
 // watch makes the system watch for what the endpoint waits for now.
 func (ep *endpoint) watch() {
-	want := none
+	want := poll.None
 	switch {
 	case ep.stream == nil || ep.poll.muted:
 	case ep.state == connecting:
-		want = writable
+		want = poll.Writable
 	default:
 		if !ep.f.unwatched {
-			want = readable
+			want = poll.Readable
 		}
 		if ep.out.blocked {
-			want |= writable
+			want |= poll.Writable
 		}
 	}
 	if ep.stream != nil {
@@ -36,16 +37,16 @@ func (ep *endpoint) unwatch(fd int) {
 	if ep.poll.muted {
 		ep.unmute()
 	}
-	ep.watchFor(fd, none)
+	ep.watchFor(fd, poll.None)
 }
 
-func (ep *endpoint) watchFor(fd int, want interest) {
+func (ep *endpoint) watchFor(fd int, want poll.Interest) {
 	was := ep.poll.interest
-	ep.f.writers += int(want&writable>>1) - int(was&writable>>1)
+	ep.f.writers += int(want&poll.Writable>>1) - int(was&poll.Writable>>1)
 	ep.poll.interest = want
-	if err := ep.f.watch(fd, was, want, watched{ep: ep}); err != nil && want != none {
-		ep.poll.interest = none
-		ep.f.writers -= int(want & writable >> 1)
+	if err := ep.f.watch(fd, was, want, watched{ep: ep}); err != nil && want != poll.None {
+		ep.poll.interest = poll.None
+		ep.f.writers -= int(want & poll.Writable >> 1)
 		ep.mute() // it still works, polled by hand
 	}
 }
@@ -62,7 +63,7 @@ func (ep *endpoint) unmute() {
 }
 
 // fired: the system says that the endpoint is ready.
-func (ep *endpoint) fired(what interest) int {
+func (ep *endpoint) fired(what poll.Interest) int {
 	n, moved := ep.attempt(what)
 	switch {
 	case moved:
@@ -76,7 +77,7 @@ func (ep *endpoint) fired(what interest) int {
 }
 
 // attempt does what an endpoint that is said to be ready can do now.
-func (ep *endpoint) attempt(what interest) (n int, moved bool) {
+func (ep *endpoint) attempt(what poll.Interest) (n int, moved bool) {
 	if ep.stream == nil {
 		return 0, false
 	}
@@ -84,7 +85,7 @@ func (ep *endpoint) attempt(what interest) (n int, moved bool) {
 		n = ep.connect()
 		return n, n > 0
 	}
-	if what&writable != 0 && ep.out.blocked {
+	if what&poll.Writable != 0 && ep.out.blocked {
 		// write at once: only that shows whether there really is room
 		ep.out.blocked = false
 		if ep.flush(); !ep.out.blocked || ep.out.progress {
@@ -93,7 +94,7 @@ func (ep *endpoint) attempt(what interest) (n int, moved bool) {
 		}
 		ep.watch()
 	}
-	if what&readable != 0 && ep.stream != nil {
+	if what&poll.Readable != 0 && ep.stream != nil {
 		k, _ := ep.receive()
 		n += k
 		moved = moved || k > 0

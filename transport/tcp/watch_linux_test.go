@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -15,7 +16,7 @@ func TestUnwatched(t *testing.T) {
 	f, sinks := crowd(t, directMax)
 	readers := func() (n int) {
 		for _, ep := range f.eps {
-			if ep.poll.interest&readable != 0 {
+			if ep.poll.interest&poll.Readable != 0 {
 				n++
 			}
 		}

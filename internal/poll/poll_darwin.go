@@ -1,31 +1,36 @@
-package tcp
+package poll
 
 import "golang.org/x/sys/unix"
 
-// poller is a kqueue, level-triggered: its descriptor is the interface's EventFD.
-type poller struct {
+// Poller is a kqueue, level-triggered.
+type Poller struct {
 	fd     int
-	events [maxFired]unix.Kevent_t
-	fired  [maxFired]fired
+	events [most]unix.Kevent_t
+	fired  [most]Ready
 }
 
-func (p *poller) open() (err error) {
+// Open makes the zero value usable.
+func (p *Poller) Open() (err error) {
 	if p.fd, err = unix.Kqueue(); err == nil {
 		unix.CloseOnExec(p.fd)
 	}
 	return err
 }
 
-func (p *poller) close() error { return unix.Close(p.fd) }
+// FD is the poller's own descriptor.
+func (p *Poller) FD() int { return p.fd }
 
-// set changes what fd is watched for: a kqueue has one filter for each direction.
-func (p *poller) set(fd int, was, want interest) error {
+// Close gives it back.
+func (p *Poller) Close() error { return unix.Close(p.fd) }
+
+// Set changes what fd is watched for: a kqueue has one filter for each direction.
+func (p *Poller) Set(fd int, was, want Interest) error {
 	var changes [2]unix.Kevent_t
 	n := 0
 	for _, f := range [...]struct {
-		bit    interest
+		bit    Interest
 		filter int
-	}{{readable, unix.EVFILT_READ}, {writable, unix.EVFILT_WRITE}} {
+	}{{Readable, unix.EVFILT_READ}, {Writable, unix.EVFILT_WRITE}} {
 		if was&f.bit == want&f.bit {
 			continue
 		}
@@ -43,20 +48,20 @@ func (p *poller) set(fd int, was, want interest) error {
 	return err
 }
 
-// poll asks without waiting.
-func (p *poller) poll() []fired {
+// Poll asks without waiting.
+func (p *Poller) Poll() []Ready {
 	n, err := unix.Kevent(p.fd, nil, p.events[:], &unix.Timespec{})
 	if err != nil {
 		return nil
 	}
 	for i := range p.events[:n] {
 		ev := &p.events[i]
-		f := fired{fd: int(ev.Ident), what: readable}
+		f := Ready{FD: int(ev.Ident), What: Readable}
 		if ev.Filter == unix.EVFILT_WRITE {
-			f.what = writable
+			f.What = Writable
 		}
 		if ev.Flags&unix.EV_EOF != 0 {
-			f.what = readable | writable
+			f.What = Readable | Writable
 		}
 		p.fired[i] = f
 	}
