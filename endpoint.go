@@ -149,6 +149,7 @@ type Lane struct {
 	State         string // "up", "opening", "lost"
 	Path          int    // which of the dialing side's paths, -1 on the other side
 	Since         time.Time
+	Speed         int64  // of the interface here, bit/s; 0: not known
 	PostedBytes   uint64 // bytes of frames, ours
 	AckedBytes    uint64
 	AcceptedBytes uint64 // the peer's
@@ -161,7 +162,7 @@ func (ep *Endpoint) Lanes() []Lane {
 	var ls []Lane
 	for _, s := range ep.e.Lanes() {
 		ls = append(ls, Lane{s.Local + "->" + s.Remote, s.Local, s.Remote, s.Instance.String(), s.State.String(), s.Path,
-			start.Add(s.Since), s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
+			start.Add(s.Since), int64(s.Speed) * 1e6, s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
 	}
 	return ls
 }

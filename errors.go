@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/secret"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
 )
@@ -22,7 +23,8 @@ var (
 	ErrLimit         = outcome.ErrLimit         // of Limits, here or at the peer; see OpError.Temporary
 	ErrClosed        = outcome.ErrClosed        // on this side; matches net.ErrClosed too
 	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be
-	ErrDial          = outcome.ErrDial          // no lane came up
+	ErrDial          = outcome.ErrDial          // no lane came up; each way that was tried is a *LaneError in it
+	ErrRails         = topo.ErrRails            // no rail will do, or an entry of Options.Rails can't be read
 	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
 	ErrVersion       = wire.ErrVersion          // no common version
 	ErrSecret        = secret.ErrSecret         // a text or bytes that are no secret
@@ -37,6 +39,9 @@ var (
 	// ErrShared: what only the owner of a worker can do.
 	ErrShared = errors.New("a Shared worker sleeps and wakes by itself; for an event loop of one's own set Options.Owned")
 )
+
+// LaneError is why one lane could not be set up.
+type LaneError = outcome.LaneError
 
 // Fate says what the target may have done with an operation that ended with an error.
 type Fate uint8

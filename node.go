@@ -12,6 +12,7 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/topo"
 )
 
 // Node is one process's configuration, transports and memory. Its workers share the memory.
@@ -28,6 +29,7 @@ type Node struct {
 
 	mu      sync.Mutex
 	workers []*Worker
+	rails   rails
 	closed  bool
 }
 
@@ -47,6 +49,9 @@ func Open(o Options) (*Node, error) {
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {
 		n.log = slog.New(logHandler(cfg.Log))
+	}
+	if n.rails.chosen, err = topo.Select(cfg.Rails); err != nil {
+		return nil, fmt.Errorf("braid: %w", err)
 	}
 	for _, text := range set.Warnings() {
 		n.log.Warn("braid: " + text)
@@ -82,7 +87,12 @@ func (n *Node) Close() error {
 	n.mu.Lock()
 	ws := n.workers
 	n.workers, n.closed = nil, true
+	watcher := n.rails.watcher
+	n.rails.watcher = nil
 	n.mu.Unlock()
+	if watcher != nil {
+		watcher.Close() // not under the lock, which it may wait for
+	}
 	var err error
 	for _, w := range ws {
 		if e := w.Close(); e != nil && err == nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -67,11 +66,12 @@ func errorMode(m wire.Mode) ErrorMode {
 type Options struct {
 	Settings   *Settings             // what people said, in files, variables and flags; nil: nothing
 	Transports []transport.Transport // nil: those of Default that the setting "transports" names
-	// Rails are the local addresses on which lanes are built, and on which a listener listens besides its own address:
-	// "192.168.1.5", "10.0.0.5". Nil: whatever address the system picks, one lane for each address of the peer. A rail that can't
-	// reach the peer's address (another family; loopback and not) is left out; if none can, the system picks.
+	// Rails are on which of this host's rails lanes are built, and on which a listener listens besides its own address: interfaces ("eth0"), addresses
+	// ("10.0.0.5", "fe80::1%eth0"), networks ("10.0.0.0/16"), patterns ("eth*"), or one of those to be left out ("!docker*"). Nil: every interface
+	// that reaches the peer, but bridges and tunnels of this host alone, and none that is slow beside others. LocalRails shows what that
+	// is; docs/rails.md has the rules. An entry that nothing matches is a warning, for the rail may come; if none is left, Dial and Listen say so.
 	Rails []string
-	Lanes int    // lanes per endpoint, at most 16; 0: one per rail or address of the peer
+	Lanes int    // lanes per endpoint, at most 16; 0: one for each interface that reaches the peer
 	Name  string // label that peers show in their logs, at most 64 bytes
 	// Secret is what peers must prove to have, and this side proves to them, when they dial and when they are dialed. Not set: anybody
 	// who reaches a listener gets in.
@@ -128,8 +128,8 @@ func (o *Options) settle() (*config.Set, error) {
 	if err := set.Relate(); err != nil {
 		return nil, err
 	}
-	if err := o.checkRails(set); err != nil {
-		return nil, err
+	if _, err := topo.Select(set.Node().Rails); err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Origin("rails").Where, err)
 	}
 	return set, o.takeSecret(set)
 }
@@ -157,16 +157,6 @@ func (o *Options) check() error {
 	}
 	if o.Wait > WaitSleep {
 		return fmt.Errorf("Options.Wait %d: want WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
-	}
-	return nil
-}
-
-func (o *Options) checkRails(set *config.Set) error {
-	for _, r := range set.Node().Rails {
-		// Other transports than the default may have addresses of another kind.
-		if _, err := netip.ParseAddr(topo.HostOf(r)); err != nil && o.Transports == nil {
-			return fmt.Errorf("%s: rail %q: want the IP address of an interface of this host, as \"192.168.1.5\"", set.Origin("rails").Where, r)
-		}
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ func (w *Worker) progress() int {
 func (w *Worker) turn() (n int, due bool) {
 	w.lock()
 	if !w.closed {
+		w.hear()
 		n = w.eng.Turn()
 	}
 	due = w.eng.Calls().Len() > 0

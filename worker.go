@@ -7,10 +7,12 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/sleep"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -23,7 +25,7 @@ import (
 // lock, one at a time, and may block.
 //
 // Owned (Options.Owned): all calls come from one goroutine, which calls Progress; only Wake may come from others. There is no
-// lock and no goroutine of the library. Handlers must not block.
+// lock, and no goroutine of the library touches it: the node's only leaves a note, and wakes it, when this host's addresses change. Handlers must not block.
 //
 // docs/progress.md says how to wait.
 //
@@ -38,7 +40,8 @@ type Worker struct {
 	sleeper *sleep.Sleeper
 	pace    pace
 	keeper  keeper
-	watched uint32 // polls when the owner last meant to sleep
+	watched uint32                      // polls when the owner last meant to sleep
+	news    atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
 
 	runner
 }
@@ -53,7 +56,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, opError("worker", "", ErrClosed)
 	}
 	eng, err := worker.New(worker.Options{
-		Config: n.cfg.Config, Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.cfg.Rails,
+		Config: n.cfg.Config, Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.view(),
 		Env: transport.Env{Now: clock, Rand: random, Log: n.log},
 	})
 	if err != nil {

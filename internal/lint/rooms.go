@@ -42,6 +42,7 @@ var rooms = []room{
 	{dir: "internal/wire", rank: 0, kind: service},
 	{dir: "rdma/soft/packet", rank: 0, kind: service},
 
+	{dir: "internal/rail", rank: 1, kind: service, edge: true},
 	{dir: "rdma", rank: 1, kind: contract},
 	{dir: "transport", rank: 1, kind: contract},
 
@@ -68,6 +69,7 @@ var rooms = []room{
 	{dir: "transport/sim", rank: 3, kind: implementation},
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
+	{dir: "internal/paths", rank: 4, kind: engine},
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
 	{dir: "transport/rc", rank: 4, kind: implementation},

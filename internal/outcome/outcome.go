@@ -56,6 +56,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// LaneError is why one lane could not be set up.
+type LaneError struct {
+	Lane string // "local->remote"; "remote" if the system picked where it leaves
+	Err  error
+}
+
+func (e *LaneError) Error() string { return e.Lane + ": " + e.Err.Error() }
+
+// Unwrap gives errors.Is the cause.
+func (e *LaneError) Unwrap() error { return e.Err }
+
 // As makes err the end of an operation, unless it is one already.
 func As(op, peer string, fate Fate, err error) error {
 	var have *Error

@@ -18,7 +18,7 @@ var kept struct {
 
 // TestAllocs: encoders never allocate, decoders only for strings.
 func TestAllocs(t *testing.T) {
-	text := map[string]float64{"hello-first": 1, "helloack-first": 4, "reject": 1} // strings, and the address list
+	text := map[string]float64{"hello-first": 1, "helloack-first": 4, "reject": 1, "rails": 2} // strings, and the address list
 	for _, m := range samples() {
 		b := make([]byte, 0, 2048)
 		if n := testing.AllocsPerRun(100, func() { kept.b = m.sample.AppendTo(b) }); n != 0 {

@@ -36,6 +36,7 @@ func FuzzPing(f *testing.F)     { fuzz(f, "Ping") }
 func FuzzPong(f *testing.F)     { fuzz(f, "Pong") }
 func FuzzClose(f *testing.F)    { fuzz(f, "Close") }
 func FuzzClosed(f *testing.F)   { fuzz(f, "Closed") }
+func FuzzRails(f *testing.F)    { fuzz(f, "Rails") }
 func FuzzAM(f *testing.F)       { fuzz(f, "AM") }
 func FuzzAMFirst(f *testing.F)  { fuzz(f, "AMFirst") }
 func FuzzAMFrag(f *testing.F)   { fuzz(f, "AMFrag") }

@@ -66,10 +66,19 @@ func appendPair(b []byte, x, y uint64) []byte {
 	return le.AppendUint64(le.AppendUint64(b, x), y)
 }
 
-// appendAddrs appends the field of addresses, each as length u8 and characters, or nothing.
+// appendAddrs appends the field of addresses, or nothing.
 func appendAddrs(b []byte, addrs []string) []byte {
-	start, n := len(b), 0
-	b = appendTLV(b, tlvAddrs, 0)
+	start := len(b)
+	b, n := appendAddrList(appendTLV(b, tlvAddrs, 0), addrs)
+	if n == 0 {
+		return b[:start]
+	}
+	sizeTLV(b, start)
+	return b
+}
+
+// appendAddrList appends addresses, each as length u8 and characters, and says how many there are.
+func appendAddrList(b []byte, addrs []string) (_ []byte, n int) {
 	for _, a := range addrs {
 		if n == MaxAddrs {
 			break
@@ -79,11 +88,7 @@ func appendAddrs(b []byte, addrs []string) []byte {
 			n++
 		}
 	}
-	if n == 0 {
-		return b[:start]
-	}
-	sizeTLV(b, start)
-	return b
+	return b, n
 }
 
 func (g *greeting) decode(b []byte, s *shape) error {

@@ -8,9 +8,11 @@ type Caps uint32
 const (
 	// CapHandover: the peer can take over the operations of a lost lane. Without it an endpoint has at most ModePeer.
 	CapHandover Caps = 1 << 0
+	// CapRails: the side that dialed wants to be told when the other one's addresses change.
+	CapRails Caps = 1 << 1
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover
+	KnownCaps = CapHandover | CapRails
 )
 
 // Mode is the error mode of an endpoint.

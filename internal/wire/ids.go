@@ -21,6 +21,7 @@ const (
 	IDClose    uint8 = 11
 	IDClosed   uint8 = 12
 	IDRefused  uint8 = 13
+	IDRails    uint8 = 16
 )
 
 // Frame IDs of data frames: counted, acknowledged, replayed.
@@ -68,6 +69,7 @@ var names = [...]string{
 	IDAMFrag:   "AMFrag",
 	IDPut:      "Put",
 	IDRefused:  "Refused",
+	IDRails:    "Rails",
 	IDGet:      "Get",
 	IDGetData:  "GetData",
 	IDAMPart:   "AMPart",

@@ -169,6 +169,8 @@ func controlSamples() []message {
 			field{"nonce", 8, bits}, num("time ns", 8)),
 		sample("close", "Close", wire.Close{Code: wire.CloseAborted}, wire.DecodeClose, num("code", 2)),
 		sample("closed", "Closed", wire.Closed{}, wire.DecodeClosed),
+		sample("rails", "Rails", wire.Rails{Addrs: []string{"10.0.0.1:7777"}}, wire.DecodeRails,
+			num("count", 1), num("address length", 1), field{"address", 13, text}),
 	}
 }
 

@@ -8,17 +8,21 @@ type Terms struct {
 	MaxFrame   uint32
 	MaxMessage uint64 // that the peer accepts
 	Handover   bool
+	Rails      bool // who dialed wants to be told of the other's addresses
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
 const MinFrame = 4096
 
 // Caps are the optional capabilities in a Hello or HelloAck.
-func (t Terms) Caps() wire.Caps {
+func (t Terms) Caps() (c wire.Caps) {
 	if t.Handover {
-		return wire.CapHandover
+		c |= wire.CapHandover
 	}
-	return 0
+	if t.Rails {
+		c |= wire.CapRails
+	}
+	return c
 }
 
 // Agree joins what this side offers with what the peer said. The dialer's mode rules, but for failover both must know
@@ -28,6 +32,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 		return t, &RefusedError{wire.RejectBad, "the peer's largest frame is too small to be of use"}
 	}
 	t.Handover = t.Handover && caps&wire.CapHandover != 0
+	t.Rails = t.Rails && caps&wire.CapRails != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

@@ -195,9 +195,7 @@ func (ep *Endpoint) ruin(err error) {
 	for _, t := range []*timer.Timer{ep.suspend, ep.deadline, ep.dialWait, ep.live.tick} {
 		w.turns.Stop(t)
 	}
-	for _, p := range ep.paths {
-		w.turns.Stop(p.redial)
-	}
+	ep.paths.Stop()
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
 			l.unplace()

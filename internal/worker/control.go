@@ -68,6 +68,12 @@ func (ep *Endpoint) takeControl(l *link, id uint8, body []byte) error {
 			ep.refusedArrived(l, m)
 		}
 		return err
+	case wire.IDRails:
+		m, err := wire.DecodeRails(body)
+		if err == nil {
+			err = ep.railsArrived(l, m)
+		}
+		return err
 	}
 	return fmt.Errorf("%s may not come on a lane that is up", wire.Name(id))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
@@ -37,12 +38,14 @@ type Endpoint struct {
 
 // peering is who is at the other end, and what was agreed with it.
 type peering struct {
-	names   failover.Names
-	terms   wireup.Terms
-	key     wire.JoinKey
-	tellKey bool      // in the next answer to a hello
-	ln      *Listener // of an accepted endpoint
-	peer    string    // its name for itself
+	names     failover.Names
+	terms     wireup.Terms
+	key       wire.JoinKey
+	tellKey   bool      // in the next answer to a hello
+	ln        *Listener // of an accepted endpoint
+	here      string    // this end of its first lane
+	announced []string  // where the peer was told to dial further ones
+	peer      string    // its name for itself
 }
 
 // lanes are what there is to post on.
@@ -50,13 +53,12 @@ type lanes struct {
 	up       []*link // in the order in which they came up
 	lost     []*link // until their record ends
 	opening  []*link
-	paths    []*path
+	paths    *paths.Set // of the side that dialed
 	live     liveness
 	dial     *request.Request // waits for the first lanes
 	dialWait *timer.Timer
 	suspend  *timer.Timer
-	addrs    []string // still to be tried by a dial
-	tried    []error  // why addresses and lanes did not work
+	tried    []error // why addresses and lanes did not work
 }
 
 // Stats are an endpoint's counters.
@@ -72,7 +74,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	w.lastID++
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
-	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true}
+	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
@@ -137,6 +139,7 @@ type LaneStatus struct {
 	State         lane.State
 	Since         time.Duration
 	Path          int
+	Speed         int    // of the interface here, Mbit/s; 0: not known
 	PostedBytes   uint64 // of frames
 	AckedBytes    uint64
 	AcceptedBytes uint64
@@ -148,7 +151,7 @@ func (ep *Endpoint) Lanes() []LaneStatus {
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
 			c := l.Tep.Counts()
-			s = append(s, LaneStatus{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path,
+			s = append(s, LaneStatus{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path, l.Speed,
 				c.PostedBytes, c.AckedBytes, c.AcceptedBytes})
 		}
 	}

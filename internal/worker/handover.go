@@ -79,7 +79,8 @@ func (ep *Endpoint) afterLoss(l *link) {
 		return
 	}
 	if l.path != nil {
-		ep.scheduleRedial(l.path)
+		l.path.Lost()
+		ep.retry(l.path)
 	}
 	if len(ep.up) == 0 {
 		ep.suspended()
@@ -105,6 +106,9 @@ func (ep *Endpoint) suspended() {
 	ep.note(lanesGone)
 	ep.w.turns.Set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
 	ep.w.event(Event{Kind: Suspended, Endpoint: ep})
+	if ep.redials() {
+		ep.paths.Replan() // what was not good enough beside others may be all there is
+	}
 }
 
 // carry does what the hand-over machine asks for. from is the connection on which a hello came.
@@ -123,7 +127,9 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 		case failover.SendClosed:
 			from.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: ep.w.incarnation, Nonce: from.helloNonce}.AppendTo(nil))
 		case failover.Redial:
-			ep.redialAll()
+			if ep.paths != nil {
+				ep.paths.RedialAll()
+			}
 		case failover.SendLost:
 			ep.sendLost(a)
 		case failover.SendGone:

@@ -2,16 +2,15 @@ package worker
 
 import (
 	"errors"
-	"time"
 
 	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
-	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
 	"github.com/openbraid/braid/transport"
@@ -26,7 +25,7 @@ type link struct {
 	wu         wireup.Machine
 	helloNonce [16]byte     // of an accepted hello, to be echoed
 	limit      *timer.Timer // of the handshake, or of a farewell
-	path       *path        // nil if the peer opened it
+	path       *paths.Path  // nil if the peer opened it
 	ln         *Listener    // that accepted it
 	from       string       // host of the peer
 	reason     error        // why it is lost
@@ -60,19 +59,6 @@ type parting struct {
 type refusals struct {
 	issued uint64 // by this side
 	seen   uint64 // of the peer's
-}
-
-// path is where one lane of an endpoint runs, and the instance that runs there.
-type path struct {
-	topo.Path
-	iface   transport.Iface
-	index   int
-	link    *link // nil: none, a redial is due
-	redial  *timer.Timer
-	backoff health.Backoff
-	wait    time.Duration // before the attempt that is on its way
-	settled bool          // its first attempt came to an end, good or bad
-	reason  error
 }
 
 var errControlRoom = errors.New("no room for a control frame: the peer does not read")

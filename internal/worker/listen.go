@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
@@ -20,93 +20,41 @@ import (
 // acceptBacklog is how many endpoints may wait to be accepted.
 const acceptBacklog = 1024
 
-// place is an address of an interface.
-type place struct {
-	iface transport.Iface
-	addr  string
-}
-
 // Listener is where peers dial: one address, and the same on each rail.
 type Listener struct {
 	w       *Worker
-	bound   []transport.Listener
-	addrs   []string
-	own     []place     // where this worker itself gets in without a network
+	doors   *paths.Doors
 	waiting []*Endpoint // not accepted yet
 	accepts request.Queue
 	closed  bool
 }
 
-// Listen binds addr, and each rail with the same port where that is free, with another one where it isn't.
+// Listen binds addr, and each chosen rail. See paths.OpenDoors.
 func (w *Worker) Listen(addr string) (*Listener, error) {
 	if w.closed {
 		return nil, &outcome.Error{Op: "listen", Err: outcome.ErrClosed}
 	}
 	ln := &Listener{w: w}
-	if err := ln.bind(addr); err != nil {
-		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
-	}
-	host, port, err := net.SplitHostPort(ln.addrs[0])
-	if err != nil {
-		ln.Close()
-		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
-	}
-	for _, rail := range w.rails {
-		h := topo.HostOf(rail)
-		if h == host {
-			continue
-		}
-		if ln.bind(net.JoinHostPort(h, port)) == nil {
-			continue
-		}
-		if err := ln.bind(net.JoinHostPort(h, "0")); err != nil {
-			ln.Close()
-			return nil, &outcome.Error{Op: "listen", Peer: h, Err: fmt.Errorf("rail: %w", err)}
-		}
-	}
-	if err := ln.bindOwn(); err != nil {
-		ln.Close()
+	var err error
+	if ln.doors, err = paths.OpenDoors(&w.ground, w.ifaces, addr, ln, w.env.Log); err != nil {
 		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
 	}
 	w.listeners = append(w.listeners, ln)
 	return ln, nil
 }
 
-// bindOwn binds the interfaces that don't leave the worker.
-func (ln *Listener) bindOwn() error {
-	for _, i := range ln.w.ifaces {
-		if a := i.Attr(); a.Local {
-			b, err := i.Listen(net.JoinHostPort(a.Name, "0"), ln)
-			if err != nil {
-				return err
-			}
-			ln.bound, ln.own = append(ln.bound, b), append(ln.own, place{i, b.Addr()})
-		}
-	}
-	return nil
-}
-
-// where is how to get to an address: to one of the worker's own listeners without a network, if it has an interface for that.
-func (w *Worker) where(addr string) place {
+// own is how to get to an address without a network: to one of the worker's own listeners.
+func (w *Worker) own(addr string) *paths.Path {
 	for _, ln := range w.listeners {
-		if len(ln.own) > 0 && slices.Contains(ln.addrs, addr) {
-			return ln.own[0]
+		if p := ln.doors.Own(addr); p != nil {
+			return p
 		}
 	}
-	return place{w.ifaces[0], addr}
-}
-
-func (ln *Listener) bind(addr string) error {
-	b, err := ln.w.ifaces[0].Listen(addr, ln)
-	if err != nil {
-		return err
-	}
-	ln.bound, ln.addrs = append(ln.bound, b), append(ln.addrs, b.Addr())
 	return nil
 }
 
 // Addrs are the bound addresses, the one asked for first.
-func (ln *Listener) Addrs() []string { return append([]string(nil), ln.addrs...) }
+func (ln *Listener) Addrs() []string { return ln.doors.Addrs() }
 
 // Close ends listening. Endpoints that were accepted stay; those that were not are aborted.
 func (ln *Listener) Close() error {
@@ -114,12 +62,7 @@ func (ln *Listener) Close() error {
 		return nil
 	}
 	ln.closed = true
-	var err error
-	for _, b := range ln.bound {
-		if e := b.Close(); e != nil && err == nil {
-			err = e
-		}
-	}
+	err := ln.doors.Close()
 	for i, o := range ln.w.listeners {
 		if o == ln {
 			ln.w.listeners = append(ln.w.listeners[:i], ln.w.listeners[i+1:]...)
@@ -322,10 +265,14 @@ func (ep *Endpoint) sendAck(l *link) {
 	w := ep.w
 	w.inbound = remove(w.inbound, l)
 	l.ep = ep
+	if ep.here == "" {
+		ep.here = l.Tep.Local()
+	}
+	ep.announced = ep.ln.doors.Told(ep.here, ep.addr, wire.MaxAddrs)
 	a := wire.HelloAck{
 		Optional: ep.terms.Caps(), Instance: l.ID, Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
 		Nonce: l.helloNonce, Mode: ep.terms.Mode, MaxFrame: ep.terms.MaxFrame, MaxMessage: w.cfg.MaxMessage, Backlog: w.cfg.Backlog, ReplyCredits: uint32(w.cfg.Replies),
-		Addrs: ep.ln.addrs, Name: w.cfg.Name,
+		Addrs: ep.announced, Name: w.cfg.Name,
 	}
 	if ep.tellKey {
 		a.JoinKey, ep.tellKey = ep.key, false

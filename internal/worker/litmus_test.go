@@ -16,6 +16,7 @@ import (
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -78,7 +79,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	region.Watch = func(offset uint64, src []byte) { s.logf("%s: written %d bytes at %d", name, len(src), offset) }
 	var err error
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{tap{a.host, func(l string) { s.logf("%s", l) }}},
-		Env: env, Memory: a.mem, Incarnation: uint64(name[0]), Rails: rails,
+		Env: env, Memory: a.mem, Incarnation: uint64(name[0]), Rails: topo.View{Rails: topo.Fixed(rails...)},
 		Config: config.Config{Times: config.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
 	if err != nil {
 		panic(err)

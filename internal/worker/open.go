@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/failover"
-	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
@@ -20,7 +20,7 @@ import (
 )
 
 // Dial begins an endpoint to the first of the addresses that answers. The request ends when its first lanes are up, or with one
-// reason for each address that did not work.
+// reason for each way that did not work.
 func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Request, error) {
 	if w.closed {
 		return nil, nil, &outcome.Error{Op: "dial", Err: outcome.ErrClosed}
@@ -29,33 +29,26 @@ func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Reques
 		return nil, nil, &outcome.Error{Op: "dial", Err: fmt.Errorf("%w: no address", outcome.ErrDial)}
 	}
 	w.now = w.env.Now()
+	ways, err := paths.Ways(&w.ground, w.ifaces[0], w.own, addrs)
+	if err != nil {
+		return nil, nil, &outcome.Error{Op: "dial", Peer: addrs[0], Err: fmt.Errorf("%w: %w", outcome.ErrDial, err)}
+	}
 	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
-	ep.addrs = addrs
+	ep.paths = paths.Begin(&w.ground, ep, ways)
 	r := w.pool.Get(request.Dial, ep.box)
 	ep.dial = r
 	ep.dialWait = timer.New(ep.dialSettled)
-	ep.dialNext() // may have ended it already: no address could even be begun with
+	ep.dialNext() // may have ended it already: no way could even be begun with
 	if !w.inTurn {
 		w.Flush()
 	}
 	return ep, r, nil
 }
 
-// dialNext tries the next address for the first lane.
+// dialNext tries the next way for the first lane.
 func (ep *Endpoint) dialNext() {
-	for len(ep.addrs) > 0 {
-		addr := ep.addrs[0]
-		ep.addrs = ep.addrs[1:]
-		at := ep.w.where(addr)
-		p := &path{Path: topo.Path{Remote: at.addr}, iface: at.iface}
-		for _, rail := range ep.railsFor(at.iface) {
-			if host := topo.HostOf(rail); topo.Joins(host, addr) {
-				p.Local = host
-				break
-			}
-		}
-		ep.paths = []*path{p}
-		if ep.attempt(p); p.link != nil {
+	for p := ep.paths.Next(); p != nil; p = ep.paths.Next() {
+		if ep.Attempt(p); len(ep.opening) > 0 {
 			return
 		}
 	}
@@ -63,35 +56,24 @@ func (ep *Endpoint) dialNext() {
 	ep.fail(&outcome.Error{Op: "dial", Peer: ep.addr, Err: err})
 }
 
-// railsFor are the rails that an interface's lanes may run on.
-func (ep *Endpoint) railsFor(i transport.Iface) []string {
-	if i.Attr().Local {
-		return nil
-	}
-	return ep.w.rails
-}
-
-// attempt opens a new instance on a path.
-func (ep *Endpoint) attempt(p *path) {
+// Attempt implements paths.Host: it opens a new instance on a path.
+func (ep *Endpoint) Attempt(p *paths.Path) {
 	w := ep.w
 	id := ep.hand.NextInstance()
 	l := &link{w: w, ep: ep, path: p, from: topo.HostOf(p.Remote)}
-	l.ID, l.Path, l.Since = id, p.index, w.now
-	tep, err := p.iface.Dial(p.Local, p.Remote, transport.Options{Window: w.cfg.Window}, l)
+	l.ID, l.Path, l.Since = id, p.Index, w.now
+	tep, err := p.Iface.Dial(p.Local, p.Remote, transport.Options{Window: w.cfg.Window}, l)
 	if err != nil {
 		ep.notTried(p, err)
 		return
 	}
-	l.Tep, p.link = tep, l
+	l.Tep = tep
+	p.Began()
 	hello := ep.hello(id)
 	l.wu = wireup.Open(&hello)
 	ep.opening = append(ep.opening, l)
 	l.limit = timer.New(func() { l.late(func() { ep.lose(l, errHandshake) }) })
-	limit := w.cfg.Handshake
-	if ep.state != StateDialing {
-		limit = min(limit, max(10*w.cfg.RedialMin, 4*p.wait)) // a black hole must not keep a path that has healed
-	}
-	w.turns.Set(l.limit, w.now+limit)
+	w.turns.Set(l.limit, w.now+ep.paths.Limit(p, ep.state == StateDialing))
 	ep.carry(ep.hand.Step(failover.Event{What: failover.Opened, ID: id}), nil)
 	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.Head[:0]))
 	l.post(wire.IDHello, hello.AppendTo(w.Head[:0]))
@@ -127,13 +109,13 @@ func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
 }
 
 // notTried: the path could not even begin an attempt.
-func (ep *Endpoint) notTried(p *path, err error) {
-	p.settled, p.reason = true, err
+func (ep *Endpoint) notTried(p *paths.Path, err error) {
+	p.Failed(err)
 	if ep.state != StateDialing {
-		ep.scheduleRedial(p)
+		ep.retry(p)
 		return
 	}
-	ep.tried = append(ep.tried, fmt.Errorf("%s: %w", p.Path, err))
+	ep.tried = append(ep.tried, &outcome.LaneError{Lane: p.String(), Err: err})
 }
 
 // attemptEnded: an instance that was never up is lost.
@@ -141,9 +123,9 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 	if l.path == nil {
 		return
 	}
-	l.path.settled, l.path.reason = true, err
+	l.path.Failed(err)
 	if ep.state == StateDialing {
-		ep.tried = append(ep.tried, fmt.Errorf("%s: %w", l.path.Path, err))
+		ep.tried = append(ep.tried, &outcome.LaneError{Lane: l.path.String(), Err: err})
 		ep.w.turns.Set(timer.New(func() {
 			if ep.state == StateDialing {
 				ep.dialNext()
@@ -154,31 +136,10 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 	ep.checkDial()
 }
 
-// scheduleRedial gives a path without instance another one, later each time that it fails.
-func (ep *Endpoint) scheduleRedial(p *path) {
-	if ep.state == StateDialing || ep.over() || ep.terms.Mode != wire.ModeFailover || ep.state == StateClosing && len(ep.up) > 0 {
-		return
-	}
-	p.link = nil
-	if p.redial == nil {
-		p.redial = timer.New(func() {
-			if !ep.over() && p.link == nil {
-				ep.attempt(p)
-			}
-		})
-		p.backoff = health.Backoff{Min: ep.w.cfg.RedialMin, Max: ep.w.cfg.RedialMax}
-	}
-	if !p.redial.Pending() {
-		p.wait = p.backoff.Next(ep.w.env.Rand())
-		ep.w.turns.Set(p.redial, ep.w.now+p.wait)
-	}
-}
-
-func (ep *Endpoint) redialAll() {
-	for _, p := range ep.paths {
-		if p.redial.Pending() {
-			ep.w.turns.Set(p.redial, ep.w.now)
-		}
+// retry gives a path without instance another one, later each time that it fails.
+func (ep *Endpoint) retry(p *paths.Path) {
+	if ep.redials() {
+		ep.paths.Retry(p)
 	}
 }
 
@@ -194,7 +155,12 @@ func (l *link) handshake(id uint8, body []byte) {
 	case wireup.Busy:
 		l.ep.turnedAway(l)
 	case wireup.Closed:
-		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: l.ep.names.Restarted(s.Closed.Incarnation)}
+		restarted := l.ep.names.Restarted(s.Closed.Incarnation)
+		if restarted && !l.path.Proven() && l.ep.state != StateDialing {
+			l.ep.lose(l, errStranger) // the peer has restarted only if that is where the peer was
+			return
+		}
+		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: restarted}
 		l.ep.carry(l.ep.hand.Step(e), nil)
 	case wireup.Refused:
 		if l.ep != nil {
@@ -231,6 +197,8 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 	ep.carry(ep.hand.Step(failover.Event{What: failover.HelloAcked, ID: l.ID}), nil)
 	if first {
 		ep.openOthers(a.Addrs)
+	} else {
+		ep.paths.Heard(a.Addrs)
 	}
 	ep.checkDial()
 }
@@ -250,7 +218,7 @@ func (ep *Endpoint) turnedAway(l *link) {
 	ep.carry(ep.hand.Step(failover.Event{What: failover.BusyArrived, ID: l.ID}), nil)
 	ep.attemptEnded(l, errBusy)
 	if l.path != nil {
-		ep.scheduleRedial(l.path)
+		ep.retry(l.path)
 	}
 }
 
@@ -267,16 +235,14 @@ func (ep *Endpoint) cameUp(l *link) {
 		trip = ep.w.now - l.Since
 	}
 	l.Since = ep.w.now
+	ep.settle(l)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = ep.w.inOrder()
 	ep.box.LaneUp(&l.Lane)
 	ep.stats.LanesUp++
 	if l.path != nil {
-		l.path.settled, l.path.reason = true, nil
-		if l.path.redial != nil {
-			l.path.backoff.Reset()
-		}
+		l.path.CameUp()
 	}
 	was := ep.state
 	ep.note(laneUp)
@@ -291,20 +257,7 @@ func (ep *Endpoint) cameUp(l *link) {
 
 // openOthers builds the lanes after the first.
 func (ep *Endpoint) openOthers(addrs []string) {
-	first := ep.paths[0]
-	if first.iface.Attr().Local {
-		addrs = nil // one lane is all there is, and it does not fail
-	}
-	ps := topo.Paths(first.Path, ep.railsFor(first.iface), addrs, ep.w.cfg.MaxLanes, ep.w.cfg.Lanes)
-	if n := ep.w.cfg.Lanes; n > 0 && len(ps) > n {
-		ps = ps[:n]
-	}
-	for i, p := range ps[1:] {
-		ep.paths = append(ep.paths, &path{Path: p, iface: first.iface, index: i + 1})
-	}
-	for _, p := range ep.paths[1:] {
-		ep.attempt(p)
-	}
+	ep.paths.Answered(addrs)
 	if ep.dial != nil {
 		ep.w.turns.Set(ep.dialWait, ep.w.now+ep.w.cfg.DialWait)
 	}
@@ -312,15 +265,9 @@ func (ep *Endpoint) openOthers(addrs []string) {
 
 // checkDial ends a dial once each of its lanes came up or did not.
 func (ep *Endpoint) checkDial() {
-	if ep.dial == nil || len(ep.up) == 0 {
-		return
+	if ep.dial != nil && len(ep.up) > 0 && ep.paths.Settled() {
+		ep.dialSettled()
 	}
-	for _, p := range ep.paths {
-		if !p.settled {
-			return
-		}
-	}
-	ep.dialSettled()
 }
 
 func (ep *Endpoint) dialSettled() {

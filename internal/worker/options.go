@@ -3,6 +3,7 @@ package worker
 import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
@@ -13,8 +14,8 @@ type Options struct {
 	Transports  []transport.Transport
 	Env         transport.Env
 	Memory      *memory.Table
-	Incarnation uint64   // of this process, not 0
-	Rails       []string // local addresses on which lanes are built
+	Incarnation uint64    // of this process, not 0
+	Rails       topo.View // of this host, and what the user chose of them
 }
 
 // DialOptions are an endpoint's own.

@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -48,7 +49,7 @@ func (s *stage) plain(name string, lanes int, c config.Times) *actor {
 	env := a.host.Env()
 	var err error
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{a.host}, Env: env, Memory: memory.NewTable(env.Rand),
-		Incarnation: uint64(name[0]), Rails: rails, Config: config.Config{Times: c}})
+		Incarnation: uint64(name[0]), Rails: topo.View{Rails: topo.Fixed(rails...)}, Config: config.Config{Times: c}})
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/transport"
@@ -19,7 +20,7 @@ type Worker struct {
 	cfg         config.Config
 	env         transport.Env
 	incarnation uint64
-	rails       []string
+	ground      paths.Ground // of all endpoints' paths: this host's rails, too
 	mem         *memory.Table
 	ifaces      []transport.Iface
 
@@ -57,9 +58,13 @@ func New(o Options) (*Worker, error) {
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
-	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, rails: o.Rails, mem: o.Memory,
+	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, mem: o.Memory,
 		memory: mpool.New(4<<10, 64<<20, 32<<20)}
 	w.now = w.env.Now()
+	w.ground = paths.Ground{
+		View: o.Rails, Turns: &w.turns, Now: func() time.Duration { return w.now }, Rand: w.env.Rand, Most: w.cfg.MaxLanes, Want: w.cfg.Lanes,
+		Handshake: w.cfg.Handshake, RedialMin: w.cfg.RedialMin, RedialMax: w.cfg.RedialMax,
+	}
 	w.calls.Handled = func(from any, cost uint64) { from.(*Endpoint).box.Handled(cost) }
 	for _, t := range o.Transports {
 		i, err := t.Open(o.Env)

@@ -29,6 +29,7 @@ type job struct {
 	Ports string        // range of local ports that the process sets in its namespace
 	Peer  time.Duration // Times.Peer
 	Alive time.Duration // Times.Keepalive
+	Pause time.Duration // between rounds
 	Burn  int           // goroutines that compute besides
 	Env   []string      // of the process
 }
@@ -42,6 +43,8 @@ var roles = map[string]func(*self, job){
 	"close":        closeAndExit,
 	"put":          putUntilTold,
 	"dial":         dialMany,
+	"take":         take,
+	"stream":       stream,
 }
 
 func TestMain(m *testing.M) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
@@ -77,7 +78,7 @@ func (s *side) start() {
 	s.mem = memory.NewTable(env.Rand)
 	s.incarnation = env.Rand() | 1
 	eng, err := worker.New(worker.Options{Config: w.config, Transports: []transport.Transport{s.host}, Env: env, Memory: s.mem,
-		Incarnation: s.incarnation, Rails: s.rails})
+		Incarnation: s.incarnation, Rails: topo.View{Rails: topo.Fixed(s.rails...)}})
 	if err != nil {
 		panic(err)
 	}

@@ -1,0 +1,287 @@
+package paths
+
+import (
+	"slices"
+	"time"
+
+	"github.com/openbraid/braid/internal/health"
+	"github.com/openbraid/braid/internal/timer"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/transport"
+)
+
+// Ground is what the sets of one worker share.
+type Ground struct {
+	View  topo.View // of this host's rails
+	Views uint64    // how many there were
+	Turns *timer.Set
+	Now   func() time.Duration
+	Rand  func() uint64
+
+	Most, Want           int           // lanes per endpoint; Want 0: one for each interface that reaches the peer
+	Handshake            time.Duration // of an attempt
+	RedialMin, RedialMax time.Duration
+}
+
+// Host is the endpoint whose paths they are.
+type Host interface {
+	// Attempt opens a lane on the path; it calls Path.Began if that could be begun, else Retry.
+	Attempt(p *Path)
+	// Stranded says that there is no lane at all.
+	Stranded() bool
+}
+
+// Path is where one lane runs, or should.
+type Path struct {
+	topo.Path
+	Iface  transport.Iface
+	Index  int
+	Reason error         // why its first attempt failed
+	Wait   time.Duration // before the attempt that is under way
+
+	settled bool // its first attempt came to an end, good or bad
+	proven  bool // the peer has answered on it
+	busy    bool // it has a lane, or one is being opened
+	view    uint64
+	redial  *timer.Timer
+	backoff health.Backoff
+}
+
+// Began: an attempt is under way.
+func (p *Path) Began() { p.busy = true }
+
+// Failed: an attempt came to nothing.
+func (p *Path) Failed(why error) { p.settled, p.busy, p.Reason = true, false, why }
+
+// CameUp: it has a lane.
+func (p *Path) CameUp() {
+	p.settled, p.proven, p.Reason = true, true, nil
+	p.backoff.Reset()
+}
+
+// Lost: it has no lane any more.
+func (p *Path) Lost() { p.busy = false }
+
+// Proven says whether the peer has ever answered on it. Else somebody else may have.
+func (p *Path) Proven() bool { return p.proven }
+
+// Set is the paths of one endpoint.
+type Set struct {
+	g    *Ground
+	host Host
+
+	all  []*Path
+	ways []*Path // for the first lane, not tried yet
+	made int
+
+	share      int // how many ways there were: each has its share of the time
+	dialed     string
+	told       []string
+	ever       []string // told at any time: what may be left when all else is gone
+	translated bool
+	plan       []topo.Candidate
+}
+
+// Ways are the paths on which a first lane to one of the addresses is tried: without a network where own knows one, then as topo says.
+//
+// Errors: topo's, if there is none.
+func Ways(g *Ground, iface transport.Iface, own func(addr string) *Path, addrs []string) (ways []*Path, err error) {
+	var others []string
+	for _, addr := range addrs {
+		if p := own(addr); p != nil {
+			ways = append(ways, p)
+		} else {
+			others = append(others, addr)
+		}
+	}
+	if len(others) == 0 {
+		return ways, nil
+	}
+	all, err := topo.Dials(g.View, others)
+	for _, c := range all {
+		if c.Chosen {
+			ways = append(ways, &Path{Path: c.Path, Iface: iface})
+		}
+	}
+	if len(ways) > 0 {
+		err = nil
+	}
+	return ways, err
+}
+
+// Begin makes the set of an endpoint that dials: on one of the ways, the first that leads to the peer.
+func Begin(g *Ground, host Host, ways []*Path) *Set {
+	return &Set{g: g, host: host, ways: ways, share: len(ways)}
+}
+
+// Next is the next way to be tried for the first lane, nil if there is none.
+func (s *Set) Next() *Path {
+	if len(s.ways) == 0 {
+		return nil
+	}
+	p := s.ways[0]
+	s.ways = s.ways[1:]
+	p.view = s.g.Views
+	s.all, s.made, s.dialed = []*Path{p}, 1, p.Remote
+	return p
+}
+
+// leastShare of the time for a dial is what each of several ways has.
+const leastShare = 300 * time.Millisecond
+
+// Limit is how long an attempt on a path may take: a way that leads nowhere must not keep others from being tried, nor a
+// path that has healed. first: it is for the endpoint's first lane.
+func (s *Set) Limit(p *Path, first bool) time.Duration {
+	g := s.g
+	if first {
+		return min(g.Handshake, max(g.Handshake/time.Duration(s.share), leastShare))
+	}
+	return min(g.Handshake, max(10*g.RedialMin, 4*p.Wait))
+}
+
+// Answered: the first lane is up, and the peer has said where it listens.
+func (s *Set) Answered(told []string) {
+	s.translated = topo.Translated(s.dialed, told)
+	s.take(told)
+	s.Replan()
+}
+
+// Heard takes where the peer listens now.
+func (s *Set) Heard(told []string) {
+	if len(told) == 0 || topo.SameAddrs(told, s.told) {
+		return
+	}
+	s.take(told)
+	s.Replan()
+	s.RedialAll()
+}
+
+// mostEver bounds what is remembered of a peer that tells ever new addresses.
+const mostEver = 32
+
+func (s *Set) take(told []string) {
+	s.told = told
+	for _, a := range told {
+		if !slices.Contains(s.ever, a) && len(s.ever) < mostEver {
+			s.ever = append(s.ever, a)
+		}
+	}
+}
+
+// Changed: this host's rails are others than they were.
+func (s *Set) Changed(was topo.View) {
+	s.Replan()
+	for _, p := range s.all {
+		if p.redial.Pending() && was.Came(s.g.View, p.Local) {
+			s.g.Turns.Set(p.redial, s.g.Now())
+		}
+	}
+}
+
+// Pin notes on which rail the system has put a path's lane.
+func (s *Set) Pin(p *Path, local string) {
+	if p.Local == "" {
+		p.Local = s.g.View.Pin(local, p.Remote)
+	}
+}
+
+// Replan asks which lanes there should be, and has those opened that there aren't. Those that stand are left alone.
+func (s *Set) Replan() {
+	if len(s.all) == 0 || s.all[0].Iface.Attr().Local {
+		return // a lane without a network is all there is, and it does not fail
+	}
+	g := s.g
+	q := topo.Query{View: g.View, Dialed: s.dialed, Told: s.told, Translated: s.translated, Most: g.Most, Want: g.Want}
+	if q.Spare = s.host.Stranded(); q.Spare { // nobody can tell that an address is back
+		q.Told = s.ever
+	}
+	for _, p := range s.all {
+		if p.busy {
+			q.Standing = append(q.Standing, p.Path)
+		}
+	}
+	s.plan = topo.Plan(q)
+	var want []topo.Path
+	for _, c := range s.plan[len(q.Standing):] {
+		if c.Chosen {
+			want = append(want, c.Path)
+		}
+	}
+	iface := s.all[0].Iface
+	s.keep(&want, len(want)+len(q.Standing) > 0)
+	for _, t := range want {
+		p := &Path{Path: t, Iface: iface, Index: s.made, view: g.Views}
+		s.made++
+		s.all = append(s.all, p)
+		s.host.Attempt(p)
+	}
+}
+
+// keep takes the paths that there are out of what is wanted, and forgets those that are not. some: there is a plan at all.
+func (s *Set) keep(want *[]topo.Path, some bool) {
+	var all []*Path
+	for _, p := range s.all {
+		i := slices.Index(*want, p.Path)
+		switch {
+		case p.busy:
+		case i >= 0:
+			*want = slices.Delete(*want, i, i+1)
+			p.view = s.g.Views
+		case some:
+			s.g.Turns.Stop(p.redial)
+			continue
+		}
+		all = append(all, p)
+	}
+	s.all = all
+}
+
+// Retry gives a path without a lane another attempt, later each time that it fails.
+func (s *Set) Retry(p *Path) {
+	g := s.g
+	p.busy = false
+	if p.redial == nil {
+		p.redial = timer.New(func() { s.redial(p) })
+		p.backoff = health.Backoff{Min: g.RedialMin, Max: g.RedialMax}
+	}
+	if !p.redial.Pending() {
+		p.Wait = p.backoff.Next(g.Rand())
+		g.Turns.Set(p.redial, g.Now()+p.Wait)
+	}
+}
+
+func (s *Set) redial(p *Path) {
+	if p.view != s.g.Views {
+		s.Replan()
+	}
+	if !p.busy && !p.redial.Pending() && slices.Contains(s.all, p) {
+		s.host.Attempt(p)
+	}
+}
+
+// RedialAll dials at once what waits to be.
+func (s *Set) RedialAll() {
+	for _, p := range s.all {
+		if p.redial.Pending() {
+			s.g.Turns.Set(p.redial, s.g.Now())
+		}
+	}
+}
+
+// Settled says whether each path came up once, or did not.
+func (s *Set) Settled() bool {
+	return !slices.ContainsFunc(s.all, func(p *Path) bool { return !p.settled })
+}
+
+// Plan is the last plan.
+func (s *Set) Plan() []topo.Candidate { return slices.Clone(s.plan) }
+
+// Stop ends all waiting. The set may be nil.
+func (s *Set) Stop() {
+	if s == nil {
+		return
+	}
+	for _, p := range s.all {
+		s.g.Turns.Stop(p.redial)
+	}
+}

@@ -1,0 +1,202 @@
+package paths
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/timer"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/transport"
+)
+
+// net0 is an interface of a network.
+type net0 struct{ transport.Iface }
+
+func (net0) Attr() transport.Attr { return transport.Attr{Name: "net0"} }
+
+// host is an endpoint that opens what it is asked for, or can't.
+type host struct {
+	t        *testing.T
+	g        *Ground
+	s        *Set
+	turns    timer.Set
+	now      time.Duration
+	bad      []string // addresses that can't even be begun with
+	opened   []string
+	up       []*Path
+	stranded bool
+}
+
+func (h *host) Stranded() bool { return h.stranded }
+
+func (h *host) Attempt(p *Path) {
+	h.opened = append(h.opened, p.String())
+	if slices.Contains(h.bad, topo.HostOf(p.Remote)) {
+		p.Failed(errors.New("bad"))
+		h.s.Retry(p)
+		return
+	}
+	p.Began()
+	h.up = append(h.up, p)
+}
+
+func rails(texts ...string) (table []topo.Rail) {
+	for i, s := range texts {
+		p := netip.MustParsePrefix(s)
+		table = append(table, topo.Rail{Name: "eth" + string(rune('0'+i)), Index: i + 1, Addr: p.Addr(), Bits: p.Bits(), Traits: topo.Ready})
+	}
+	return table
+}
+
+// dialed is a set whose first lane is up, on one of two rails.
+func dialed(t *testing.T) *host {
+	h := &host{t: t}
+	h.g = &Ground{
+		View: topo.View{Rails: rails("10.0.0.1/24", "10.1.0.1/24")}, Turns: &h.turns, Now: func() time.Duration { return h.now },
+		Rand: func() uint64 { return 0 }, Most: 16, Handshake: 5 * time.Second, RedialMin: 20 * time.Millisecond, RedialMax: time.Second,
+	}
+	ways, err := Ways(h.g, net0{}, func(string) *Path { return nil }, []string{"10.0.0.9:7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.s = Begin(h.g, h, ways)
+	p := h.s.Next()
+	h.Attempt(p)
+	p.CameUp()
+	h.s.Pin(p, "10.0.0.1")
+	if h.s.Next() != nil {
+		t.Error("a second way")
+	}
+	return h
+}
+
+// expect checks what was opened since it was last asked.
+func (h *host) expect(want ...string) {
+	h.t.Helper()
+	if !slices.Equal(h.opened, want) {
+		h.t.Errorf("opened %q, want %q", h.opened, want)
+	}
+	h.opened = nil
+}
+
+// lost is the end of the lane on a path.
+func (h *host) lost(i int) {
+	h.up[i].Lost()
+	h.s.Retry(h.up[i])
+}
+
+// wait lets time pass.
+func (h *host) wait(d time.Duration) {
+	for end := h.now + d; ; {
+		at := h.turns.Next()
+		if at == 0 || at > end {
+			h.now = end
+			return
+		}
+		h.now = at
+		h.turns.Run(at)
+	}
+}
+
+// change hands in a new table, as the engine does.
+func (h *host) change(table []topo.Rail) {
+	was := h.g.View
+	h.g.View.Rails = table
+	h.g.Views++
+	h.s.Changed(was)
+}
+
+func TestRedial(t *testing.T) {
+	h := dialed(t)
+	h.expect("10.0.0.9:7")
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.expect("10.1.0.1->10.1.0.9:7")
+	h.up[1].CameUp()
+	if !h.s.Settled() {
+		t.Error("not settled")
+	}
+
+	h.lost(1)
+	h.wait(19 * time.Millisecond)
+	h.expect()
+	h.wait(time.Millisecond)
+	h.expect("10.1.0.1->10.1.0.9:7")
+	h.lost(2)
+	h.wait(39 * time.Millisecond) // twice as long
+	h.expect()
+	h.wait(time.Millisecond)
+	h.expect("10.1.0.1->10.1.0.9:7")
+
+	// It is lost, and its rail goes: nobody dials it any more, until it is back.
+	h.lost(3)
+	h.change(rails("10.0.0.1/24"))
+	h.wait(time.Minute)
+	h.expect()
+	h.change(rails("10.0.0.1/24", "10.1.0.1/24"))
+	h.expect("10.1.0.1->10.1.0.9:7")
+}
+
+// TestRedialAsksThePresent: a path whose lane stood when the table changed is planned anew before it is dialed.
+func TestRedialAsksThePresent(t *testing.T) {
+	h := dialed(t)
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.change(rails("10.0.0.1/24", "10.1.0.77/24"))
+	h.opened = nil
+	h.lost(1) // on 10.1.0.1, which is gone
+	h.wait(time.Minute)
+	h.expect()
+}
+
+func TestHeard(t *testing.T) {
+	h := dialed(t)
+	h.bad = []string{"10.1.0.9"}
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.expect("10.0.0.9:7", "10.1.0.1->10.1.0.9:7")
+	h.s.Heard([]string{"10.1.0.9:7", "10.0.0.9:7"}) // the same
+	h.expect()
+	h.s.Heard([]string{"10.0.0.9:7", "10.1.0.8:7"})
+	h.expect("10.1.0.1->10.1.0.8:7")
+	h.wait(time.Minute) // the old one is forgotten
+	h.expect()
+}
+
+// TestStranded: without any lane what the peer ever told is tried.
+func TestStranded(t *testing.T) {
+	h := dialed(t)
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.s.Heard([]string{"10.0.0.9:7"})
+	h.lost(1)
+	h.opened, h.stranded = nil, true
+	h.lost(0)
+	h.change(rails("10.1.0.1/24", "10.0.0.1/24"))
+	h.wait(20 * time.Millisecond)
+	slices.Sort(h.opened)
+	h.expect("10.0.0.1->10.0.0.9:7", "10.1.0.1->10.1.0.9:7")
+}
+
+// TestNoPlan: without a rail that will do the paths that there were are dialed on.
+func TestNoPlan(t *testing.T) {
+	h := dialed(t)
+	h.s.Answered([]string{"10.0.0.9:7"})
+	h.opened, h.stranded = nil, true
+	down := rails("10.0.0.1/24")
+	down[0].Traits = 0
+	h.change(down)
+	h.lost(0)
+	h.wait(20 * time.Millisecond)
+	h.expect("10.0.0.1->10.0.0.9:7")
+}
+
+// TestLimit: several ways share the time.
+func TestLimit(t *testing.T) {
+	h := dialed(t)
+	for n, want := range map[int]time.Duration{1: 5 * time.Second, 2: 2500 * time.Millisecond, 100: leastShare} {
+		s := Begin(h.g, h, make([]*Path, n))
+		if got := s.Limit(&Path{}, true); got != want {
+			t.Errorf("%d ways: %v each, want %v", n, got, want)
+		}
+	}
+}
