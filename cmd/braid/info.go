@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (c *infoCommand) print(out io.Writer, r info.Report) error {
 	}
 	if r.Devices != nil {
 		p.part("devices")
-		p.line("RDMA: none; %s", r.Devices.Why)
+		p.line("RDMA: %s; none is used: %s", cmp.Or(strings.Join(r.Devices.RDMA, ", "), "none here"), r.Devices.Why)
 	}
 	if r.Limits != nil {
 		p.limits(r.Limits)

@@ -106,7 +106,7 @@ func TestInfoParts(t *testing.T) {
 	if status != 0 || errs != "" {
 		t.Fatalf("status %d: %s", status, errs)
 	}
-	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "RDMA: none; ", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
+	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "; none is used: braid has no transport over RDMA yet", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -141,7 +141,7 @@ func TestInfoNames(t *testing.T) {
 	}
 	const want = `{"build":{"version":"","revision":"x","modified":true,"wire":"","go":"","os":"","arch":""},` +
 		`"transports":[{"name":"","used":false,"why":"","max_frame":0,"local":false,"zero_copy":0}],` +
-		`"rails":[{"interface":"","address":"","bits":0,"state":"","loopback":false,"mtu":0,"mbits":1}],"devices":{"rdma":null,"why":""},` +
+		`"rails":[{"interface":"","address":"","bits":0,"state":"","loopback":false,"mtu":0,"mbits":1}],"devices":{"rdma":null,"used":false,"why":""},` +
 		`"limits":[{"name":"","value":0,"unit":"","text":""}],` +
 		`"config":[{"key":"","value":"","origin":"","where":"x","default":"","unit":"x","grammar":"","auto":"x","variable":"","option":"x","text":""}],` +
 		`"warnings":[""],"errors":[""]}`

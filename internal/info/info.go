@@ -2,6 +2,7 @@ package info
 
 import (
 	"log/slog"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -93,13 +94,22 @@ func TransportsOf(s *braid.Settings) (list []Transport) {
 
 // Devices are those for RDMA.
 type Devices struct {
-	RDMA []string `json:"rdma"` // none so far
+	RDMA []string `json:"rdma"` // that the system has
+	Used bool     `json:"used"`
 	Why  string   `json:"why"`
 }
 
-// DevicesOf says why there are none.
+// DevicesOf says which there are, and why they are not used.
 func DevicesOf() *Devices {
-	return &Devices{RDMA: []string{}, Why: "this build has no transport over RDMA: lanes run over TCP, also on RDMA hardware that has an IP address"}
+	d := &Devices{RDMA: []string{}, Why: "braid has no transport over RDMA yet; lanes run over TCP, on RDMA hardware by its IP address"}
+	entries, err := os.ReadDir("/sys/class/infiniband")
+	if err != nil {
+		return d // none, or a system that has no such folder
+	}
+	for _, e := range entries {
+		d.RDMA = append(d.RDMA, e.Name())
+	}
+	return d
 }
 
 // Setting is one with what holds.
