@@ -40,6 +40,20 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageShowsAFile: the file that the page shows is one.
+func TestPageShowsAFile(t *testing.T) {
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(b), "## A file\n\n```\n")
+	text, _, ok := strings.Cut(text, "```")
+	var s Set
+	if err := s.File("page", []byte(text)); err != nil || !ok || s.Node().Name != "rack 3 # left" || len(s.Node().Rails) != 2 {
+		t.Errorf("%v: %+v", err, s.Node())
+	}
+}
+
 func table() string {
 	var b strings.Builder
 	b.WriteString("| key | default | value | what it is | variable | in Go |\n|---|---|---|---|---|---|\n")
