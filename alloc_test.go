@@ -36,6 +36,10 @@ func TestNoAllocations(t *testing.T) {
 				{"put of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"put of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"fence, put of 8 bytes", 8, func(b []byte) braid.Request { o.a.Fence(); return o.a.PostPut(b, key, 8) }},
+				{"put of 8 bytes with a signal", 8, func(b []byte) braid.Request { return o.a.PostPutSignal(b, key, 8, braid.Signal{Key: key, Value: 1}) }},
+				{"put of 64 KiB with a signal", 64 << 10, func(b []byte) braid.Request {
+					return o.a.PostPutSignal(b, key, 8, braid.Signal{Key: key, Value: 1, Add: true})
+				}},
 				{"get of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostGet(b, source, 8) }},
 				{"get of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostGet(b, source, 0) }},
 				{"flush", 0, func(b []byte) braid.Request { o.a.PostPut(b, key, 0); return o.a.PostFlush() }},

@@ -25,6 +25,10 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 		{"PostPut", func(ctx context.Context) error { return ep.PostPut(src, key, 0).Wait(ctx) }},
 		{"SendAM", func(ctx context.Context) error { return ep.SendAM(ctx, 1, src, src) }},
 		{"PostAM", func(ctx context.Context) error { return ep.PostAM(1, src, src).Wait(ctx) }},
+		{"PutSignal", func(ctx context.Context) error { return ep.PutSignal(ctx, src, key, 0, braid.Signal{Key: key}) }},
+		{"PostPutSignal", func(ctx context.Context) error {
+			return ep.PostPutSignal(src, key, 0, braid.Signal{Key: key}).Wait(ctx)
+		}},
 		{"Flush", func(ctx context.Context) error { return ep.Flush(ctx) }},
 		{"PostFlush", func(ctx context.Context) error { return ep.PostFlush().Wait(ctx) }},
 		{"FlushWith", func(ctx context.Context) error {

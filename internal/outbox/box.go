@@ -61,6 +61,7 @@ type Terms struct {
 	Pending      int    // operations that may wait, per queue
 	PendingBytes uint64 // bytes of operations that may wait
 	MaxMessage   uint64 // bytes that the peer takes
+	NoSignal     bool   // the peer does not know puts with a signal
 	Stripe       int    // bytes from which a message goes over several lanes at once
 	Credits      int    // answers to gets that the peer has room for
 	OwnCredits   int    // and that this side has
@@ -89,6 +90,7 @@ type queues struct {
 	replayOrdered, replayAny replays // of operations
 	replayOther              replays // of answers and credits, which no fence may stop: the peer's may wait for them
 	pendOrdered, pendAny     request.Queue
+	signals                  request.Queue // puts of which only the signal is to be posted
 	flushes                  request.Queue
 	partial                  request.Queue // flushes of a part of all that there is
 	rooms                    request.Queue // wait until more may be posted
@@ -137,7 +139,7 @@ func (b *Box) Idle() error {
 	if n := b.book.Left(); n > 0 {
 		return fmt.Errorf("%d frames or operations are not executed", n)
 	}
-	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
+	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.signals.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.waiting != 0 {

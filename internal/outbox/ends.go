@@ -21,7 +21,7 @@ func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 	if r.Kind == request.AM && (r.Part == 0 || r.Closing) {
 		b.ordered.unacked--
 	}
-	if r.Part > 0 && r.Frames == 0 && !r.Closing {
+	if r.Part > 0 && r.Frames == 0 && !r.Closing || r.Signals {
 		b.host.Wake() // it can be closed
 	}
 	if err != nil && r.Err == nil {
@@ -76,6 +76,7 @@ func (b *Box) End(err error) {
 	b.up, b.ordered.seat, b.lastPut = nil, nil, nil
 	b.endQueue(&b.pendOrdered, err)
 	b.endQueue(&b.pendAny, err)
+	b.endQueue(&b.signals, err)
 	b.endGets(err)
 	b.dropReplays(err)
 	b.endWaiters(&b.rooms, b.fail("post", outcome.NotExecuted, err))

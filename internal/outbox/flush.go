@@ -155,9 +155,9 @@ func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 	if b.off.place.First() > epoch {
 		return true
 	}
-	for _, q := range []*request.Queue{&b.pendAny, &b.gets.pend, &b.gets.waiting} {
+	for _, q := range []*request.Queue{&b.pendAny, &b.signals, &b.gets.pend, &b.gets.waiting} {
 		for r := q.Head(); r != nil; r = r.Next {
-			if r.Key.Index == region && r.Epoch <= epoch {
+			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {
 				return false
 			}
 		}

@@ -49,6 +49,7 @@ func (b *Box) Dispatch() (n int) {
 	n += b.postReplays(&b.replayAny)
 	n += b.postCredit()
 	n += b.postReplies()
+	n += b.postSignals()
 	n += b.postParts()
 	n += b.postQueue(&b.pendOrdered)
 	n += b.postQueue(&b.pendAny)
@@ -68,18 +69,32 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 	for r := q.Head(); r != nil; r = q.Head() {
 		k, done := b.advance(r, ordered)
 		n += k
-		if !done {
+		if !done && (!r.Signals || len(r.Payload) > 0 || r.Frames == 0) {
 			return n
 		}
 		q.Pop()
-		b.leave(r)
-		b.landed(r)
-		if r.Borrowed == 0 {
-			b.report(r, r.Err)
+		if done {
+			b.ended(r)
+		} else {
+			b.leave(r)
+			b.signals.Push(r)
 		}
 		b.checkRooms()
 	}
 	return n
+}
+
+// ended: all of r is posted, or nothing more of it will be.
+func (b *Box) ended(r *request.Request) {
+	b.leave(r)
+	if r.Frames == 0 {
+		b.finish(r)
+		return
+	}
+	b.landed(r)
+	if r.Borrowed == 0 {
+		b.report(r, r.Err)
+	}
 }
 
 // oneFrame says whether a message that was not begun fits one frame.
@@ -114,13 +129,17 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 	}
 	w, barrier := b.scratch, b.book.BarrierOf(r.Epoch)
 	for !r.Whole {
+		if r.Signals && (len(r.Payload) == 0 || b.inOne(r)) {
+			k, done := b.closeSignal(r)
+			return n + k, done
+		}
 		l := b.laneFor(ordered, barrier)
 		if l == nil {
 			return n, false
 		}
 		f := &w.Frame
 		protocol.Next(r, b.Limits, w.Head[:0], f)
-		if len(f.Payload) == len(r.Payload) && b.awaited(r.Epoch) {
+		if len(f.Payload) == len(r.Payload) && (b.awaited(r.Epoch) || r.Signals && len(b.up) > 1) {
 			f.AckNow = true
 		}
 		if !b.post(l, r, f) {
@@ -144,6 +163,7 @@ func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
 	l.place.Enter(r.Epoch)
 	if r.Kind == request.Put {
 		l.touch(r.Key.Index, r.Epoch)
+		follows(r, l)
 	}
 	protocol.Taken(r, f, s)
 	return true

@@ -171,6 +171,9 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 // handBack makes a replay of a frame that was on the lane s: in the book it is on no lane now, with its epoch as before.
 func (b *Box) handBack(f *transport.Frame, s *seat) *replay {
 	r := &replay{frame: *f, done: f.Done, at: s}
+	if q := requestOf(f.Done); q != nil {
+		q.Lane = request.AnyLane
+	}
 	switch d := f.Done.(type) {
 	case *amDone:
 		r.epoch, r.done, r.tag = f.Tag, (*amDone)(&b.off), f.Tag
@@ -230,6 +233,9 @@ func (b *Box) postReplays(q *replays) (n int) {
 	inOrder := q == &b.replayOrdered
 	for q.head != nil {
 		r := q.head
+		if r.mustFollow() {
+			return n // an acknowledgement will wake us
+		}
 		barrier := uint64(0)
 		if r.at != nil && r.frame.ID != wire.IDAMPart {
 			barrier = b.book.BarrierOf(r.epoch)
@@ -239,7 +245,7 @@ func (b *Box) postReplays(q *replays) (n int) {
 			return n
 		}
 		b.scratch.Frame = r.frame
-		b.scratch.Frame.AckNow = r.next == nil
+		b.scratch.Frame.AckNow = r.next == nil || r.next.frame.ID == wire.IDPutSignal
 		s := l.Tep.Post(&b.scratch.Frame)
 		if s != transport.Done && s != transport.Pending {
 			return n
@@ -247,9 +253,7 @@ func (b *Box) postReplays(q *replays) (n int) {
 		q.pop()
 		if r.at != nil {
 			r.move(l)
-			if h, err := wire.DecodePut(r.frame.Head); r.frame.ID == wire.IDPut && err == nil {
-				l.touch(h.Index, r.epoch)
-			}
+			l.touchAgain(&r.frame, r.epoch)
 		}
 		if inOrder {
 			b.ordered.unacked++

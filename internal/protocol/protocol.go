@@ -69,6 +69,15 @@ func Last(r *request.Request, head []byte, f *transport.Frame) {
 	f.Head = wire.AMLast{ID: r.ID, Msg: r.Message, Total: r.Total, Header: r.Header}.AppendTo(head[:0])
 }
 
+// Signal fills f with the frame that ends a put with a signal: with its payload, if none of it was posted before.
+func Signal(r *request.Request, head []byte, f *transport.Frame) {
+	*f = transport.Frame{ID: wire.IDPutSignal, Done: r.Done(), Payload: r.Payload}
+	f.Head = wire.PutSignal{
+		Put:    wire.Put{Index: r.Key.Index, Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op()},
+		Signal: r.Signal,
+	}.AppendTo(head[:0])
+}
+
 // Asked notes that a Get, made by Next, was posted.
 func Asked(r *request.Request, lim Limits) {
 	n := min(len(r.Payload), lim.MaxFrame-wire.GetDataSize)
@@ -89,6 +98,6 @@ func Taken(r *request.Request, f *transport.Frame, s transport.Status) {
 		r.Borrowed++
 	}
 	r.Payload = r.Payload[len(f.Payload):]
-	r.Closing = f.ID == wire.IDAMLast
-	r.Whole = len(r.Payload) == 0 && (r.Part == 0 || r.Closing)
+	r.Closing = f.ID == wire.IDAMLast || f.ID == wire.IDPutSignal
+	r.Whole = len(r.Payload) == 0 && (r.Part == 0 && !r.Signals || r.Closing)
 }

@@ -85,6 +85,8 @@ type Operation struct {
 	Copied  bool   // Header and Payload are the engine's own copies
 	Part    int    // bytes of each part of a message that goes over several lanes; 0: it doesn't
 	Total   uint64 // bytes of a message of several frames, while the peer must hold it unfinished
+	Signal  wire.Signal
+	Signals bool   // Signal follows the put
 	Cost    uint64 // of a message that was admitted: what it counts until the peer has handled it
 }
 
@@ -95,12 +97,13 @@ type Progress struct {
 	Waits    uint64 // bytes that count for the limit of what waits
 	Posted   uint64 // bytes that are in frames
 	Frames   uint32 // posted and not executed
+	Lane     uint64 // of a put with a signal: where its frames are that are not executed; AnyLane: on several
 	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
 	Begun    bool   // a frame was posted
 	Unsent   bool   // its buffers are not its user's again
 	Off      bool   // in the book as an operation on no lane: not all of it is on lanes; a get: not answered
-	Closing  bool   // of a message of parts: its last frame was posted
+	Closing  bool   // of a message of parts, and of a put with a signal: the last frame was posted
 	Whole    bool   // the last frame was posted; a flush: nothing is left to wait for
 
 	Reported bool // the user's end
@@ -109,6 +112,9 @@ type Progress struct {
 	Waited   bool // the user has somebody wait, who will let go of it
 	Canceled bool // the user wants it to end unexecuted, if that is still possible
 }
+
+// AnyLane is no lane's number.
+const AnyLane = 1<<64 - 1
 
 // Sent implements transport.Completer.
 func (f *Frames) Sent(uint64) { r := (*Request)(f); r.Owner.FrameSent(r) }

@@ -10,9 +10,11 @@ const (
 	CapHandover Caps = 1 << 0
 	// CapRails: the side that dialed wants to be told when the other one's addresses change.
 	CapRails Caps = 1 << 1
+	// CapSignal: the peer knows PutSignal.
+	CapSignal Caps = 1 << 2
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover | CapRails
+	KnownCaps = CapHandover | CapRails | CapSignal
 )
 
 // Mode is the error mode of an endpoint.

@@ -35,6 +35,8 @@ const (
 	IDAMPart  uint8 = 38
 	IDAMLast  uint8 = 39
 	IDCredit  uint8 = 40
+
+	IDPutSignal uint8 = 41
 )
 
 // firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
@@ -75,4 +77,6 @@ var names = [...]string{
 	IDAMPart:   "AMPart",
 	IDAMLast:   "AMLast",
 	IDCredit:   "Credit",
+
+	IDPutSignal: "PutSignal",
 }

@@ -9,6 +9,7 @@ type Terms struct {
 	MaxMessage uint64 // that the peer accepts
 	Handover   bool
 	Rails      bool // who dialed wants to be told of the other's addresses
+	Signal     bool // puts with a signal
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
@@ -22,6 +23,9 @@ func (t Terms) Caps() (c wire.Caps) {
 	if t.Rails {
 		c |= wire.CapRails
 	}
+	if t.Signal {
+		c |= wire.CapSignal
+	}
 	return c
 }
 
@@ -33,6 +37,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 	}
 	t.Handover = t.Handover && caps&wire.CapHandover != 0
 	t.Rails = t.Rails && caps&wire.CapRails != 0
+	t.Signal = t.Signal && caps&wire.CapSignal != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

@@ -74,7 +74,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	w.lastID++
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
-	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true}
+	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
@@ -189,6 +189,11 @@ func (ep *Endpoint) PostAM(id uint16, header, payload []byte) (*request.Request,
 // PostPut writes into the peer's memory. See outbox.Box.PostPut.
 func (ep *Endpoint) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
 	return ep.box.PostPut(src, key, offset)
+}
+
+// PostPutSignal is PostPut, and then changes a word. See outbox.Box.PostPutSignal.
+func (ep *Endpoint) PostPutSignal(src []byte, key wire.RKey, offset uint64, s outbox.Signal) (*request.Request, error) {
+	return ep.box.PostPutSignal(src, key, offset, s)
 }
 
 // PostGet reads the peer's memory. See outbox.Box.PostGet.

@@ -25,9 +25,10 @@ import (
 
 // stage is two workers over a calm network, told what to do line by line. What arrives is logged.
 type stage struct {
-	net  *sim.Net
-	a, b *actor
-	log  strings.Builder
+	net     *sim.Net
+	backlog uint64
+	a, b    *actor
+	log     strings.Builder
 }
 
 type actor struct {
@@ -44,8 +45,11 @@ type actor struct {
 
 func (s *stage) logf(format string, args ...any) { fmt.Fprintf(&s.log, format+"\n", args...) }
 
-func newStage(t *testing.T, lanes int, mode wire.Mode) *stage {
-	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true})}
+func newStage(t *testing.T, lanes int, mode wire.Mode) *stage { return newStageOf(t, lanes, mode, 0) }
+
+// newStageOf is newStage with a limit for messages that are not handled; 0 is the default.
+func newStageOf(t *testing.T, lanes int, mode wire.Mode, backlog uint64) *stage {
+	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true}), backlog: backlog}
 	s.a, s.b = s.actor("a", lanes), s.actor("b", lanes)
 	ln, err := s.b.eng.Listen("b0:7")
 	if err != nil {
@@ -80,7 +84,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	var err error
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{tap{a.host, func(l string) { s.logf("%s", l) }}},
 		Env: env, Memory: a.mem, Incarnation: uint64(name[0]), Rails: topo.View{Rails: topo.Fixed(rails...)},
-		Config: config.Config{Times: config.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
+		Config: config.Config{Bounds: config.Bounds{Backlog: s.backlog}, Times: config.Times{Suspended: time.Second, RedialMin: 10 * time.Millisecond}}})
 	if err != nil {
 		panic(err)
 	}
@@ -157,10 +161,11 @@ func TestLitmus(t *testing.T) {
 		var s *stage
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "pair" {
-				lanes, mode := 2, "failover"
+				lanes, mode, backlog := 2, "failover", uint64(0)
 				d.MaybeScanArgs(t, "lanes", &lanes)
 				d.MaybeScanArgs(t, "mode", &mode)
-				s = newStage(t, lanes, map[string]wire.Mode{"failover": wire.ModeFailover, "peer": wire.ModePeer, "none": wire.ModeNone}[mode])
+				d.MaybeScanArgs(t, "backlog", &backlog)
+				s = newStageOf(t, lanes, map[string]wire.Mode{"failover": wire.ModeFailover, "peer": wire.ModePeer, "none": wire.ModeNone}[mode], backlog)
 				return ""
 			}
 			s.log.Reset()
@@ -197,6 +202,12 @@ func (s *stage) operation(a *actor, f []string) bool {
 		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), []byte("hello"))
 		a.sent++
 		a.keep(f[2], r, err)
+	case "amz": // amz a [NAME]: a message of 2000 bytes, zero-copy
+		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), make([]byte, 2000))
+		a.sent++
+		a.keep(f[2], r, err)
+	case "signal": // signal a OFFSET NAME [SIZE]: a put, and then the word at 0 is counted up
+		s.signal(a, f[2], f[3], f[4])
 	case "nohandler": // nohandler a [NAME]: a message that the other has no handler for
 		r, err := a.ep.PostAM(2, nil, nil)
 		a.keep(f[2], r, err)
@@ -286,6 +297,16 @@ func (s *stage) put(a *actor, offset, name string, size int) {
 	var at uint64
 	fmt.Sscan(offset, &at)
 	r, err := a.ep.PostPut(make([]byte, size), a.peer().key, at)
+	a.keep(name, r, err)
+}
+
+func (s *stage) signal(a *actor, offset, name, size string) {
+	var at uint64
+	n := 8
+	fmt.Sscan(offset, &at)
+	fmt.Sscan(size, &n)
+	key := a.peer().key
+	r, err := a.ep.PostPutSignal(make([]byte, n), key, at, outbox.Signal{Key: key, Value: 1, Add: true})
 	a.keep(name, r, err)
 }
 

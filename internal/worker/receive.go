@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/delivery"
-	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/wire"
@@ -20,6 +19,8 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takeAM(l, in)
 	case wire.IDPut:
 		err = ep.takePut(l, in)
+	case wire.IDPutSignal:
+		err = ep.takePutSignal(l, in)
 	case wire.IDCredit:
 		err = ep.takeCredit(in)
 	case wire.IDGet:
@@ -60,16 +61,20 @@ func (ep *Endpoint) takePut(l *link, in *transport.Incoming) error {
 		l.unplace()
 		return nil
 	}
-	r, dst, code := ep.w.mem.Target(h.Index, h.Secret, wire.Write, h.Offset, uint64(len(in.Payload)))
-	if code != 0 || !r.Enter() {
-		ep.refuse(l, wire.Refused{Op: h.Op, Code: max(code, wire.RefusedKey), Detail: h.Index})
-		return nil
+	if code := ep.w.mem.Put(h, in.Payload); code != 0 {
+		ep.refuse(l, wire.Refused{Op: h.Op, Code: code, Detail: h.Index})
 	}
-	if r.Watch != nil {
-		r.Watch(h.Offset, in.Payload)
+	return nil
+}
+
+func (ep *Endpoint) takePutSignal(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodePutSignal(in.Head)
+	if err != nil {
+		return err
 	}
-	memory.Store(dst, in.Payload)
-	r.Leave()
+	if code := ep.w.mem.PutSignal(h, in.Payload); code != 0 {
+		ep.refuse(l, wire.Refused{Op: h.Op, Code: code, Detail: h.Index})
+	}
 	return nil
 }
 

@@ -75,9 +75,9 @@ var mutants = []mutant{
 		"	b.next()\n	return b.cur - 1, false", "	b.next()\n	b.fence = 0\n	return b.cur - 1, false", seeds},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
-	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Key.Index == region && r.Epoch <= epoch {", "			if false {", seeds},
+	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
 	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.len() == 0", "	return true", seeds},
-	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(h.Index, r.epoch)\n", "", seeds},
+	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "			l.touchAgain(&r.frame, r.epoch)\n", "", seeds},
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
 		" || t.hand != nil && !t.hand.over() {", " {", "./internal/worker -run TestFlush"},
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
@@ -86,9 +86,15 @@ var mutants = []mutant{
 		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", seeds},
 	{"a worker's fence reaches no endpoint", "internal/order/order.go", "	if b.seen != b.worker.n {", "	if false {", seeds},
 
+	// Signals.
+	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", seeds},
+	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", seeds},
+	{"a signal's lane is remembered after a loss", "internal/outbox/replay.go", "		q.Lane = request.AnyLane\n", "		_ = q\n", seeds},
+	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return false", seeds},
+
 	// Credits and books.
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
-	{"a message that was given up keeps its credit", "internal/outbox/replay.go", "r.Frames, r.Borrowed, r.Begun = 0, 0, false", "r.Frames, r.Borrowed = 0, 0", seeds},
+	{"a message that was given up keeps its credit", "internal/outbox/replay.go", "r.Frames, r.Borrowed, r.Begun = 0, 0, false", "r.Frames, r.Borrowed = 0, 0", litmus},
 	{"the books of ordered frames drift", "internal/outbox/replay.go",
 		"		if ordered(f.ID) {\n			b.ordered.unacked--\n		}", "", seeds},
 	{"a flush is done one epoch early", "internal/order/order.go",

@@ -75,6 +75,9 @@ func (s *side) flushed(f *flush) {
 			continue
 		}
 		o.flushed = f.what.Key == wire.RKey{}
+		if o.flushed && o.signals && !o.canceled && o.signaled == 0 {
+			s.w.failf("%s: flush ended, but the signal of put %d is not there", s.name, o.index)
+		}
 		// A message is executed when it is queued for its handler: it may not have run yet. Writes are done.
 		if o.kind == request.Put && !o.canceled && o.over != uint64(len(o.data)) {
 			s.w.failf("%s: flush of %+v ended, but put %d has %d of %d bytes", s.name, f.what, o.index, o.over, len(o.data))

@@ -123,6 +123,8 @@ func (w *world) finish() {
 				w.failf("%s: operation %d: %v", s.name, o.index, o.err)
 			case o.kind == request.AM && o.ran != 1:
 				w.failf("%s: message %d handled %d times", s.name, o.index, o.ran)
+			case o.signals && o.signaled != 1:
+				w.failf("%s: signal of put %d seen %d times", s.name, o.index, o.signaled)
 			case o.kind == request.Put && o.over != uint64(len(o.data)):
 				w.failf("%s: put %d wrote %d of %d bytes", s.name, o.index, o.over, len(o.data))
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -34,6 +35,7 @@ type side struct {
 	calls       []delivery.Call
 
 	region  *memory.Region
+	words   *memory.Region // of the signals of the peer's puts: one each
 	source  *memory.Region // that the peer gets from; nobody writes it
 	ops     []*op          // issued by this side
 	open    []*op          // whose user's end is not seen
@@ -56,6 +58,8 @@ type op struct {
 	err      error
 	flushed  bool
 	fence    int    // fences before it
+	signals  bool   // a put with a signal
+	signaled int    // at the target: times its signal was seen
 	canceled bool   // or abandoned
 	accepted int    // at the target: times a message was queued for its handler
 	ran      int    // at the target: times a message was handled
@@ -73,6 +77,8 @@ func (w *world) newSide(name string, lanes int) *side {
 func (s *side) checks() {
 	s.region = s.mem.Add(make([]byte, s.w.slot*s.w.regions))
 	s.region.Watch = s.written
+	s.words = s.mem.Add(memory.Aligned(8 * s.w.ops))
+	s.words.Watch = s.signaled
 	s.source = s.mem.Add(s.fill(100_000, -1))
 	s.eng.Handle(amID, s.message)
 	s.eng.Calls().Watch = s.accepted
@@ -132,7 +138,7 @@ func (s *side) ordered(o *op) {
 		}
 		done := a.ended || a.r != nil && a.r.Reported // of a get: it has read
 		if a.kind == request.Put {
-			done = a.over == uint64(len(a.data))
+			done = a.over == uint64(len(a.data)) && (!a.signals || a.signaled > 0)
 		} else if a.kind == request.AM {
 			done = a.accepted > 0
 		}
@@ -142,8 +148,25 @@ func (s *side) ordered(o *op) {
 	}
 }
 
+// signaled is the signal of a put of the peer: all of its bytes must be there.
+func (s *side) signaled(offset uint64, src []byte) {
+	o := s.peer.ops[offset/8]
+	o.signaled++
+	if v := binary.LittleEndian.Uint64(src); !o.signals || o.signaled > 1 || v != 1 {
+		s.w.failf("%s: signal of put %d seen %d times, value %d", s.name, o.index, o.signaled, v)
+	}
+	// The bytes of a short one are watched first, in the same step.
+	if o.over != uint64(len(o.data)) {
+		s.w.failf("%s: signal of put %d, of which %d of %d bytes are there", s.name, o.index, o.over, len(o.data))
+	}
+	s.ordered(o)
+}
+
 // written is a write of the peer into this side's memory.
 func (s *side) written(offset uint64, src []byte) {
+	if len(src) == 0 {
+		return // the end of a put with a signal
+	}
 	slot := int(offset) / s.w.slot
 	for _, o := range s.peer.ops {
 		if o.kind != request.Put || int(o.offset)/s.w.slot != slot || offset < o.offset || offset+uint64(len(src)) > o.offset+uint64(len(o.data)) {
@@ -155,9 +178,6 @@ func (s *side) written(offset uint64, src []byte) {
 		}
 		if o.ended && o.err != nil && fate(o.err) == outcome.NotExecuted {
 			s.w.failf("%s: put %d written although its sender was told that it was not", s.name, o.index)
-		}
-		if len(o.data) == 0 {
-			o.ran++
 		}
 		for i := range src {
 			if o.wrote[int(at)+i]++; o.wrote[int(at)+i] > 1 {
@@ -236,7 +256,13 @@ func (s *side) issue() bool {
 	case request.Put:
 		o.wrote = make([]int, size)
 		o.offset = uint64(o.index % w.regions * w.slot)
-		o.r, err = s.ep.PostPut(o.buf, s.peer.region.Key(wire.Write, s.peer.incarnation), o.offset)
+		key := s.peer.region.Key(wire.Write, s.peer.incarnation)
+		if o.signals = w.n(3) == 0; o.signals {
+			word := s.peer.words.Key(wire.Write, s.peer.incarnation)
+			o.r, err = s.ep.PostPutSignal(o.buf, key, o.offset, outbox.Signal{Key: word, Offset: uint64(8 * o.index), Value: 1, Add: w.n(2) == 0})
+		} else {
+			o.r, err = s.ep.PostPut(o.buf, key, o.offset)
+		}
 	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 	}
 	switch {
