@@ -28,6 +28,7 @@ type Endpoint struct {
 	peering
 	lanes
 	closing
+	outbox.Calls // what its user posts
 
 	hand  *failover.Machine
 	box   *outbox.Box
@@ -76,6 +77,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
+	ep.Calls = ep.box.Calls()
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
 	ep.deadline = timer.New(ep.closeTimedOut)
@@ -179,33 +181,6 @@ func remove(ls []*link, l *link) []*link {
 	return ls
 }
 
-// The operations are the box's.
-
-// PostAM sends an active message. See outbox.Box.PostAM.
-func (ep *Endpoint) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
-	return ep.box.PostAM(id, header, payload)
-}
-
-// PostPut writes into the peer's memory. See outbox.Box.PostPut.
-func (ep *Endpoint) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
-	return ep.box.PostPut(src, key, offset)
-}
-
-// PostPutSignal is PostPut, and then changes a word. See outbox.Box.PostPutSignal.
-func (ep *Endpoint) PostPutSignal(src []byte, key wire.RKey, offset uint64, s outbox.Signal) (*request.Request, error) {
-	return ep.box.PostPutSignal(src, key, offset, s)
-}
-
-// PostGet reads the peer's memory. See outbox.Box.PostGet.
-func (ep *Endpoint) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Request, error) {
-	return ep.box.PostGet(dst, key, offset)
-}
-
-// PostFlush waits for everything posted before, or for what f says. See outbox.Box.PostFlush.
-func (ep *Endpoint) PostFlush(f outbox.Flushing) (*request.Request, error) {
-	return ep.box.PostFlush(f)
-}
-
 // PostFlush is that of each endpoint that does not flush already, to close. See outbox.PostFlushes.
 func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 	if w.closed {
@@ -219,15 +194,6 @@ func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 	}
 	return outbox.PostFlushes(boxes, f, &w.pool)
 }
-
-// Fence keeps what is posted from now on behind what was posted before. See outbox.Box.Fence.
-func (ep *Endpoint) Fence() { ep.box.Fence() }
-
-// PostRoom waits until more may be posted. See outbox.Box.PostRoom.
-func (ep *Endpoint) PostRoom() (*request.Request, error) { return ep.box.PostRoom() }
-
-// Idle says what of the endpoint's operations is left, nil if nothing is.
-func (ep *Endpoint) Idle() error { return ep.box.Idle() }
 
 // Report implements outbox.Host.
 func (ep *Endpoint) Report(r *request.Request, err error) { ep.w.report(r, err) }

@@ -1,0 +1,44 @@
+package outbox
+
+import (
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// Calls are those of a Box that its user makes. An endpoint embeds them.
+type Calls struct{ b *Box }
+
+// Calls are the box's.
+func (b *Box) Calls() Calls { return Calls{b} }
+
+// PostAM sends an active message. See Box.PostAM.
+func (c Calls) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
+	return c.b.PostAM(id, header, payload)
+}
+
+// PostPut writes into the peer's memory. See Box.PostPut.
+func (c Calls) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
+	return c.b.PostPut(src, key, offset)
+}
+
+// PostPutSignal is PostPut, and then changes a word. See Box.PostPutSignal.
+func (c Calls) PostPutSignal(src []byte, key wire.RKey, offset uint64, s Signal) (*request.Request, error) {
+	return c.b.PostPutSignal(src, key, offset, s)
+}
+
+// PostGet reads the peer's memory. See Box.PostGet.
+func (c Calls) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Request, error) {
+	return c.b.PostGet(dst, key, offset)
+}
+
+// PostFlush waits for everything posted before, or for what f says. See Box.PostFlush.
+func (c Calls) PostFlush(f Flushing) (*request.Request, error) { return c.b.PostFlush(f) }
+
+// PostRoom waits until more may be posted. See Box.PostRoom.
+func (c Calls) PostRoom() (*request.Request, error) { return c.b.PostRoom() }
+
+// Fence keeps what is posted from now on behind what was posted before. See Box.Fence.
+func (c Calls) Fence() { c.b.Fence() }
+
+// Idle says what of the endpoint's operations is left, nil if nothing is. See Box.Idle.
+func (c Calls) Idle() error { return c.b.Idle() }
