@@ -25,6 +25,7 @@ type Out struct {
 type In struct {
 	From netip.AddrPort
 	Data []byte
+	ID   uint16 // what its IPv4 identification probably is; 0 if there is no reason to think of another
 }
 
 // EventType is what a carrier noticed by itself.

@@ -67,21 +67,24 @@ func (f Flow) Seal(b []byte, id uint16) {
 }
 
 // Check looks at the ICRC of the datagram b, of at least BTH and ICRC. Over IPv6 all 32 bits count. Over IPv4 a socket doesn't learn the identification: it is
-// worked out from the difference, and must not be above maxID, so that 32 bits less those of maxID count.
-func (f Flow) Check(b []byte, maxID uint16) bool {
+// likely's, or it is worked out from the difference. It must not be above maxID, so that 32 bits less those of maxID count.
+func (f Flow) Check(b []byte, likely, maxID uint16) bool {
 	if len(b) < bthLen+icrcLen {
 		return false
 	}
-	diff := f.ICRC(b, 0) ^ binary.LittleEndian.Uint32(b[len(b)-icrcLen:])
-	if diff == 0 {
-		return true
+	diff := f.ICRC(b, likely) ^ binary.LittleEndian.Uint32(b[len(b)-icrcLen:])
+	if !f.Dst.Addr().Is4() {
+		return diff == 0
 	}
-	if maxID == 0 || !f.Dst.Addr().Is4() {
-		return false
+	id := likely
+	if diff != 0 {
+		before := back(diff, uint(2+idBytes+len(b)-icrcLen))
+		if before>>16 != 0 {
+			return false
+		}
+		id ^= uint16(before)<<8 | uint16(before)>>8 // the first byte on the wire is the CRC's lowest
 	}
-	before := back(diff, uint(2+idBytes+len(b)-icrcLen))
-	id := uint16(before)<<8 | uint16(before)>>8 // the first byte on the wire is the CRC's lowest
-	return before>>16 == 0 && id <= maxID
+	return id <= maxID
 }
 
 // back is the CRC register n bytes of zeros ago. CRCs are linear: two messages that differ in a few bits have CRCs that differ

@@ -171,13 +171,13 @@ func TestCheck(t *testing.T) {
 		b := (&packet.Packet{Opcode: packet.SendOnly, Payload: make([]byte, n)}).Append(nil)
 		for _, id := range []uint16{0, 1, 63, 64, 0x1234, 0xff00, 0xffff} {
 			v4.Seal(b, id)
-			if !v4.Check(b, 0xffff) {
+			if !v4.Check(b, 0, 0xffff) {
 				t.Errorf("%d bytes, identification %#x: refused", n, id)
 			}
-			if got, want := v4.Check(b, 63), id < 64; got != want {
+			if got, want := v4.Check(b, 7, 63), id < 64; got != want {
 				t.Errorf("%d bytes, identification %#x of 63: %v", n, id, got)
 			}
-			if v6.Check(b, 0xffff) {
+			if v6.Check(b, 0, 0xffff) {
 				t.Errorf("%d bytes: taken for another flow", n)
 			}
 		}
@@ -187,13 +187,13 @@ func TestCheck(t *testing.T) {
 				continue
 			}
 			b[bit/8] ^= 1 << (bit % 8)
-			if v4.Check(b, 63) {
+			if v4.Check(b, 7, 63) {
 				t.Fatalf("%d bytes, bit %d: not noticed", n, bit)
 			}
 			b[bit/8] ^= 1 << (bit % 8)
 		}
 	}
-	if v4.Check(nil, 0) || v4.Check(make([]byte, 15), 0) {
+	if v4.Check(nil, 0, 0) || v4.Check(make([]byte, 15), 0, 0) {
 		t.Error("no packet")
 	}
 }
@@ -222,7 +222,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(p.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v4.Check(b, 0xffff)
+		v4.Check(b, 0, 0xffff)
 		var p packet.Packet
 		if p.Parse(b) != nil {
 			return
@@ -258,7 +258,7 @@ func BenchmarkIdentification(b *testing.B) {
 	d := p.Append(nil)
 	v4.Seal(d, 0xabcd)
 	for b.Loop() {
-		if !v4.Check(d, 0xffff) {
+		if !v4.Check(d, 0, 0xffff) {
 			b.Fatal("refused")
 		}
 	}

@@ -1,0 +1,74 @@
+//go:build linux
+
+package soft_test
+
+import (
+	crand "crypto/rand"
+	"encoding/binary"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/rdmatest"
+	"github.com/openbraid/braid/rdma/soft"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/udp"
+)
+
+func luck() uint64 {
+	var b [8]byte
+	_, _ = crand.Read(b[:])
+	return binary.NativeEndian.Uint64(b[:])
+}
+
+// clock is the time since the tests began.
+var clock = func() func() time.Duration {
+	begin := time.Now()
+	return func() time.Duration { return time.Since(begin) }
+}()
+
+// onSocket opens a device on a socket, behind faults if there are rules.
+func onSocket(t testing.TB, addr string, o udp.Options, rules ...carrier.Rule) (*soft.Device, *carrier.Faults) {
+	t.Helper()
+	c, err := udp.Open(netip.MustParseAddrPort(addr), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f *carrier.Faults
+	if rules != nil {
+		f = carrier.WithFaults(c, clock, luck, rules...)
+		c = f
+	}
+	d, err := soft.Open(soft.Config{Carrier: c, Now: clock, Rand: luck})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, f
+}
+
+func TestSockets(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a, b string
+		o    udp.Options
+	}{
+		{"IPv4", "127.0.0.1:0", "127.0.0.2:0", udp.Options{}},
+		{"IPv4 one by one", "127.0.0.1:0", "127.0.0.1:0", udp.Options{NoSegment: true}},
+		{"IPv6", "[::1]:0", "[::1]:0", udp.Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var faults *carrier.Faults
+			rdmatest.Run(t, rdmatest.Kit{
+				Open: func(t testing.TB) [2]rdma.Device {
+					x, f := onSocket(t, c.a, c.o, []carrier.Rule{}...)
+					y, _ := onSocket(t, c.b, c.o)
+					faults = f
+					return [2]rdma.Device{x, y}
+				},
+				Cut: func() { faults.Cut() },
+			})
+		})
+	}
+}
