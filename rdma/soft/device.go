@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/pace"
+	"github.com/openbraid/braid/rdma/soft/packet"
 	"github.com/openbraid/braid/rdma/soft/ring"
 )
 
@@ -48,6 +49,7 @@ type Device struct {
 	ready []*queuePair // have something to send
 	spare []*queuePair
 	ins   [recvBatch]carrier.In
+	sum   packet.Sum
 
 	events []rdma.Event
 	down   bool

@@ -126,7 +126,7 @@ func (d *Device) take(in *carrier.In) {
 			maxID = d.c.MaxID() // a device like this one
 		}
 	}
-	if !(packet.Flow{Src: in.From, Dst: d.c.Local()}).Check(in.Data, in.ID, maxID) {
+	if !d.sum.Check(packet.Flow{Src: in.From, Dst: d.c.Local()}, in.Data, in.ID, maxID) {
 		d.stats.BadICRC++
 		return
 	}

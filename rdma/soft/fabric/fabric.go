@@ -29,6 +29,7 @@ type Net struct {
 	free   []*datagram
 	macs   byte
 	lost   int
+	sum    packet.Sum
 }
 
 type datagram struct {
@@ -187,7 +188,7 @@ func (p *Port) Send(batch []carrier.Out) int {
 			n.lost++
 			continue
 		}
-		packet.Flow{Src: p.addr, Dst: o.Route.To}.Seal(o.Data, 0)
+		n.sum.Seal(packet.Flow{Src: p.addr, Dst: o.Route.To}, o.Data, 0)
 		d := n.get()
 		d.at, d.from, d.to, d.mac = n.now+n.cfg.Latency, p.addr, o.Route.To, o.Route.MAC
 		d.data = append(d.data[:0], o.Data...)
@@ -220,7 +221,7 @@ func (p *Port) Inject(from netip.AddrPort, b []byte, seal bool) {
 	d.from, d.to, d.mac = from, p.addr, p.mac
 	d.data = append(d.data[:0], b...)
 	if seal && len(b) >= packet.SendOnly.Len(0) {
-		packet.Flow{Src: from, Dst: p.addr}.Seal(d.data, 0)
+		p.net.sum.Seal(packet.Flow{Src: from, Dst: p.addr}, d.data, 0)
 	}
 	p.net.deliver(d)
 }

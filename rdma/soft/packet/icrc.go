@@ -14,15 +14,23 @@ type Flow struct {
 // Reverse is the flow of the answers.
 func (f Flow) Reverse() Flow { return Flow{Src: f.Dst, Dst: f.Src} }
 
+// together is how much of a packet is put behind its headers, so that a short one is summed in one piece.
+const together = 128
+
 // idBytes is how much of what the ICRC of an IPv4 packet covers stands after the identification, before the BTH.
 const idBytes = 14 + 8
+
+// Sum computes ICRCs. It is memory that is used again, so that nothing is allocated; one owner at a time.
+type Sum struct {
+	head [8 + 40 + 8 + bthLen + together]byte
+}
 
 // ICRC computes the invariant CRC of the datagram b, whose last four bytes are its place and don't count. id is the
 // identification of its IPv4 header, which is sent with DF set. Fields that routers change, and checksums, count as ones.
 //
 // Source: rxe_icrc_hdr.
-func (f Flow) ICRC(b []byte, id uint16) uint32 {
-	var m [8 + 40 + 8 + bthLen]byte
+func (s *Sum) ICRC(f Flow, b []byte, id uint16) uint32 {
+	m := &s.head
 	be := binary.BigEndian
 	for i := range 8 {
 		m[i] = 0xff
@@ -57,22 +65,28 @@ func (f Flow) ICRC(b []byte, id uint16) uint32 {
 	at += 8
 	copy(m[at:], b[:bthLen])
 	m[at+4] = 0xff
-	crc := crc32.Update(0, crc32.IEEETable, m[:at+bthLen])
-	return crc32.Update(crc, crc32.IEEETable, b[bthLen:len(b)-icrcLen])
+	at += bthLen
+	rest := b[bthLen : len(b)-icrcLen]
+	n := copy(m[at:], rest[:min(len(rest), together)])
+	crc := crc32.Update(0, crc32.IEEETable, m[:at+n])
+	if n < len(rest) {
+		crc = crc32.Update(crc, crc32.IEEETable, rest[n:])
+	}
+	return crc
 }
 
 // Seal writes the ICRC into the datagram b.
-func (f Flow) Seal(b []byte, id uint16) {
-	binary.LittleEndian.PutUint32(b[len(b)-icrcLen:], f.ICRC(b, id))
+func (s *Sum) Seal(f Flow, b []byte, id uint16) {
+	binary.LittleEndian.PutUint32(b[len(b)-icrcLen:], s.ICRC(f, b, id))
 }
 
 // Check looks at the ICRC of the datagram b, of at least BTH and ICRC. Over IPv6 all 32 bits count. Over IPv4 a socket doesn't learn the identification: it is
 // likely's, or it is worked out from the difference. It must not be above maxID, so that 32 bits less those of maxID count.
-func (f Flow) Check(b []byte, likely, maxID uint16) bool {
+func (s *Sum) Check(f Flow, b []byte, likely, maxID uint16) bool {
 	if len(b) < bthLen+icrcLen {
 		return false
 	}
-	diff := f.ICRC(b, likely) ^ binary.LittleEndian.Uint32(b[len(b)-icrcLen:])
+	diff := s.ICRC(f, b, likely) ^ binary.LittleEndian.Uint32(b[len(b)-icrcLen:])
 	if !f.Dst.Addr().Is4() {
 		return diff == 0
 	}

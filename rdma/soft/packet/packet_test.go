@@ -16,6 +16,8 @@ import (
 )
 
 var v4 = packet.Flow{Src: netip.MustParseAddrPort("10.77.0.1:49152"), Dst: netip.MustParseAddrPort("10.77.0.2:4791")}
+var sum packet.Sum
+
 var v6 = packet.Flow{Src: netip.MustParseAddrPort("[fe80::1]:49153"), Dst: netip.MustParseAddrPort("[fe80::2]:4791")}
 
 // sample is a packet of an opcode with a value of its own in each field that it has.
@@ -89,9 +91,9 @@ func TestGolden(t *testing.T) {
 	for _, op := range packet.Opcodes() {
 		p := sample(op, 5)
 		b := p.Append(nil)
-		v6.Seal(b, 0)
+		sum.Seal(v6, b, 0)
 		six := hex.EncodeToString(b[len(b)-4:])
-		v4.Seal(b, 0)
+		sum.Seal(v4, b, 0)
 		fmt.Fprintf(&got, "%s%-12s %s\n\n", annotate(op, b), "ICRC, IPv6", six)
 		if len(b) != op.Len(len(p.Payload)) {
 			t.Errorf("%v: %d bytes, Len says %d", op, len(b), op.Len(len(p.Payload)))
@@ -152,14 +154,14 @@ func TestICRC(t *testing.T) {
 		udp, _ := hex.DecodeString("c00012b700000000")
 		binary.BigEndian.PutUint16(ip[2:], uint16(28+len(b)))
 		binary.BigEndian.PutUint16(udp[4:], uint16(8+len(b)))
-		if got, want := v4.ICRC(b, 0x1234), slowICRC(ip, udp, b); got != want {
+		if got, want := sum.ICRC(v4, b, 0x1234), slowICRC(ip, udp, b); got != want {
 			t.Errorf("IPv4, %d bytes: %#x, want %#x", n, got, want)
 		}
 		ip, _ = hex.DecodeString("60012345" + "00001140" + "fe800000000000000000000000000001" + "fe800000000000000000000000000002")
 		udp, _ = hex.DecodeString("c00112b700000000")
 		binary.BigEndian.PutUint16(ip[4:], uint16(8+len(b)))
 		binary.BigEndian.PutUint16(udp[4:], uint16(8+len(b)))
-		if got, want := v6.ICRC(b, 0), slowICRC(ip, udp, b); got != want {
+		if got, want := sum.ICRC(v6, b, 0), slowICRC(ip, udp, b); got != want {
 			t.Errorf("IPv6, %d bytes: %#x, want %#x", n, got, want)
 		}
 	}
@@ -170,30 +172,30 @@ func TestCheck(t *testing.T) {
 	for _, n := range []int{0, 1, 4, 100, 4096} {
 		b := (&packet.Packet{Opcode: packet.SendOnly, Payload: make([]byte, n)}).Append(nil)
 		for _, id := range []uint16{0, 1, 63, 64, 0x1234, 0xff00, 0xffff} {
-			v4.Seal(b, id)
-			if !v4.Check(b, 0, 0xffff) {
+			sum.Seal(v4, b, id)
+			if !sum.Check(v4, b, 0, 0xffff) {
 				t.Errorf("%d bytes, identification %#x: refused", n, id)
 			}
-			if got, want := v4.Check(b, 7, 63), id < 64; got != want {
+			if got, want := sum.Check(v4, b, 7, 63), id < 64; got != want {
 				t.Errorf("%d bytes, identification %#x of 63: %v", n, id, got)
 			}
-			if v6.Check(b, 0, 0xffff) {
+			if sum.Check(v6, b, 0, 0xffff) {
 				t.Errorf("%d bytes: taken for another flow", n)
 			}
 		}
-		v4.Seal(b, 0)
+		sum.Seal(v4, b, 0)
 		for bit := range len(b) * 8 {
 			if bit/8 == 4 { // resv8a is not covered
 				continue
 			}
 			b[bit/8] ^= 1 << (bit % 8)
-			if v4.Check(b, 7, 63) {
+			if sum.Check(v4, b, 7, 63) {
 				t.Fatalf("%d bytes, bit %d: not noticed", n, bit)
 			}
 			b[bit/8] ^= 1 << (bit % 8)
 		}
 	}
-	if v4.Check(nil, 0, 0) || v4.Check(make([]byte, 15), 0, 0) {
+	if sum.Check(v4, nil, 0, 0) || sum.Check(v4, make([]byte, 15), 0, 0) {
 		t.Error("no packet")
 	}
 }
@@ -222,7 +224,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(p.Append(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		v4.Check(b, 0, 0xffff)
+		sum.Check(v4, b, 0, 0xffff)
 		var p packet.Packet
 		if p.Parse(b) != nil {
 			return
@@ -248,7 +250,7 @@ func BenchmarkICRC(b *testing.B) {
 	d := p.Append(nil)
 	b.SetBytes(4096)
 	for b.Loop() {
-		v4.Seal(d, 0)
+		sum.Seal(v4, d, 0)
 	}
 }
 
@@ -256,9 +258,9 @@ func BenchmarkIdentification(b *testing.B) {
 	p := sample(packet.WriteMiddle, 0)
 	p.Payload = make([]byte, 1024)
 	d := p.Append(nil)
-	v4.Seal(d, 0xabcd)
+	sum.Seal(v4, d, 0xabcd)
 	for b.Loop() {
-		if !v4.Check(d, 0, 0xffff) {
+		if !sum.Check(v4, d, 0, 0xffff) {
 			b.Fatal("refused")
 		}
 	}

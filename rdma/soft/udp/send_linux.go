@@ -29,6 +29,7 @@ type sender struct {
 	names [maxMessages]unix.RawSockaddrInet6 // large enough for either family
 	cmsgs [maxMessages][controlBytes]byte
 	runs  [maxMessages]int // datagrams of each message
+	sum   packet.Sum
 }
 
 // controlBytes is room for one control message of up to 8 bytes.
@@ -80,7 +81,7 @@ func (s *socket) prepare(batch []carrier.Out) (messages int) {
 		run := s.run(batch[datagrams:])
 		bytes := 0
 		for i, d := range batch[datagrams : datagrams+run] {
-			packet.Flow{Src: s.local, Dst: d.Route.To}.Seal(d.Data, uint16(i))
+			o.sum.Seal(packet.Flow{Src: s.local, Dst: d.Route.To}, d.Data, uint16(i))
 			bytes += len(d.Data)
 		}
 		m := &o.msgs[messages]
