@@ -1,5 +1,3 @@
-//go:build linux
-
 package soft_test
 
 import (
@@ -10,7 +8,6 @@ import (
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft"
 	"github.com/openbraid/braid/rdma/soft/fabric"
-	"github.com/openbraid/braid/rdma/soft/udp"
 )
 
 // link is a connection between two devices that one goroutine turns.
@@ -94,23 +91,6 @@ func (l *link) write(b *testing.B, n, depth int) {
 	}
 	if s := l.dev[0].Stats(); s.GoBacks > 0 {
 		b.ReportMetric(float64(s.GoBacks)/float64(b.N), "goback/op")
-	}
-}
-
-func BenchmarkSockets(b *testing.B) {
-	for _, c := range []struct {
-		name, addr string
-		o          udp.Options
-	}{
-		{"IPv6", "[::1]:0", udp.Options{}}, {"IPv4", "127.0.0.1:0", udp.Options{}}, {"IPv4-single", "127.0.0.1:0", udp.Options{NoSegment: true}},
-	} {
-		for _, s := range []struct{ n, depth int }{{8, 1}, {1 << 20, 4}} {
-			b.Run(fmt.Sprintf("%s/%d", c.name, s.n), func(b *testing.B) {
-				x, _ := onSocket(b, c.addr, c.o)
-				y, _ := onSocket(b, c.addr, c.o)
-				connect(b, x, y, 1<<20).write(b, s.n, s.depth)
-			})
-		}
 	}
 }
 

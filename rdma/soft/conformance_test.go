@@ -28,9 +28,19 @@ func newWorld(seed uint64, cfg fabric.Config) *world {
 // open adds a device behind faults.
 func (w *world) open(t testing.TB, addr string, rules ...carrier.Rule) *soft.Device {
 	t.Helper()
-	p, err := w.net.Port(netip.MustParseAddrPort(addr))
+	d, err := w.add(addr, rules...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// add is open for those who have no test.
+func (w *world) add(addr string, rules ...carrier.Rule) (*soft.Device, error) {
+	p, err := w.net.Port(netip.MustParseAddrPort(addr))
+	if err != nil {
+		return nil, err
 	}
 	f := carrier.WithFaults(p, w.net.Now, w.rand.Uint64, rules...)
 	c := soft.Config{Carrier: f, Now: w.net.Now, Rand: w.rand.Uint64}
@@ -38,12 +48,8 @@ func (w *world) open(t testing.TB, addr string, rules ...carrier.Rule) *soft.Dev
 		w.config(&c)
 	}
 	d, err := soft.Open(c)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.devs, w.faults = append(w.devs, d), append(w.faults, f)
-	t.Cleanup(func() { _ = d.Close() })
-	return d
+	return d, err
 }
 
 // tick goes to the next point in time at which anything happens.

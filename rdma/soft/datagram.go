@@ -15,11 +15,11 @@ func (q *queuePair) datagramIn(from netip.AddrPort, p *packet.Packet) {
 		d.stats.WrongQKey++
 		return
 	}
-	if q.rq.count == 0 {
+	if q.rq.Count == 0 {
 		d.stats.NoRecv++
 		return
 	}
-	_, sges := q.rq.first()
+	_, sges := q.rq.First()
 	room := 0
 	for _, s := range sges {
 		room += int(s.Length)

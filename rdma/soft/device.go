@@ -71,6 +71,7 @@ type Stats struct {
 	NoRecv, TooLong        uint64 // datagrams that found no receive, or too short a one
 	Duplicates, OutOfOrder uint64 // requests
 	BadAnswers             uint64 // dropped
+	Crowded                uint64 // READs and atomics that there was no room for: dropped
 	NaksSent, RNRsSent     uint64
 	NaksTaken, RNRsTaken   uint64
 	Timeouts, GoBacks      uint64

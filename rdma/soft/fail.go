@@ -13,7 +13,7 @@ func (q *queuePair) failSend(status rdma.WCStatus) {
 	q.note(rdma.SendFailed) // first, so that a completion that finds no room does nothing more
 	q.req.complete(q, status)
 	if q.state == rdma.Err {
-		q.rsp.answers.clear()
+		q.rsp.answers.Clear()
 		q.flushAll()
 		return
 	}
@@ -32,7 +32,7 @@ func (q *queuePair) fail(e rdma.QPEvent) {
 	was := q.state
 	q.note(e)
 	if q.state == rdma.Err && was != rdma.Err {
-		q.rsp.answers.clear()
+		q.rsp.answers.Clear()
 		q.d.event(rdma.Event{Type: rdma.EventQPFatal, QP: q})
 		q.flushAll()
 	}
@@ -60,7 +60,7 @@ func (q *queuePair) flushSends() {
 }
 
 func (q *queuePair) flushRecvs() {
-	for q.rq.count > 0 {
+	for q.rq.Count > 0 {
 		q.received(rdma.WC{Status: rdma.StatusFlushed})
 	}
 }

@@ -26,7 +26,7 @@ type queuePair struct {
 
 	req requester
 	rsp responder
-	rq  receives
+	rq  ring.Receives
 
 	queued bool // in Device.ready
 	last   bool // EventLastWQE was said
@@ -59,7 +59,7 @@ func (p *pd) CreateQP(a rdma.QPInit) (rdma.QP, error) {
 		q.num = d.number(24, gsiNum+1, func(n uint32) bool { return d.qps[n] != nil })
 	}
 	q.req.open(q)
-	q.rq.open(c)
+	q.rq.Open(c.RecvWR, c.RecvSGE)
 	q.mtu = rdma.MTUFor(d.c.LinkBytes()).Bytes()
 	if a.Type == rdma.TypeGSI {
 		q.attr.QKey = rdma.GSIQKey
@@ -177,13 +177,14 @@ func (q *queuePair) moved(from rdma.QPState) {
 		q.req.ready(&q.attr)
 		q.d.run(q)
 	case rdma.SQD:
+		q.rsp.open(int(q.attr.MaxDestReads))
 		if from == rdma.RTS {
 			q.attr.Draining = true
 			q.req.drained(q)
 		}
 	case rdma.Err:
 		if from != rdma.Err {
-			q.rsp.answers.clear()
+			q.rsp.answers.Clear()
 			q.flushAll()
 		}
 	case rdma.Init, rdma.SQE, rdma.QPStates:
@@ -225,7 +226,7 @@ func (q *queuePair) end() {
 // drop forgets everything that is posted, without completions.
 func (q *queuePair) drop() {
 	q.req.drop(q)
-	q.rq.drop(q)
+	q.dropRecvs()
 	q.rsp = responder{}
 	q.last = false
 }

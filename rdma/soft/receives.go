@@ -2,47 +2,20 @@ package soft
 
 import "github.com/openbraid/braid/rdma"
 
-// receives is a receive queue.
-type receives struct {
-	wrs   []receive
-	sges  []rdma.SGE // per to each
-	per   int
-	head  int
-	count int
+// dropRecvs gives the receives back.
+func (q *queuePair) dropRecvs() {
+	for q.rq.Count > 0 {
+		q.popRecv()
+	}
 }
 
-type receive struct {
-	id uint64
-	n  int
-}
-
-func (r *receives) open(c rdma.QPCap) {
-	r.wrs, r.per = make([]receive, c.RecvWR), c.RecvSGE
-	r.sges = make([]rdma.SGE, c.RecvWR*c.RecvSGE)
-}
-
-// first is the receive that is used next; there is one.
-func (r *receives) first() (uint64, []rdma.SGE) {
-	w := r.wrs[r.head]
-	return w.id, r.sges[r.head*r.per:][:w.n]
-}
-
-func (r *receives) pop(p *pd) {
-	_, sges := r.first()
+// popRecv ends the first receive.
+func (q *queuePair) popRecv() {
+	_, sges := q.rq.First()
 	for _, s := range sges {
-		p.use(s, -1)
+		q.pd.use(s, -1)
 	}
-	if r.head++; r.head == len(r.wrs) {
-		r.head = 0
-	}
-	r.count--
-}
-
-// drop gives everything back.
-func (r *receives) drop(q *queuePair) {
-	for r.count > 0 {
-		r.pop(q.pd)
-	}
+	q.rq.Pop()
 }
 
 func (q *queuePair) PostRecv(wrs []rdma.RecvWR) (int, rdma.Status) {
@@ -52,19 +25,11 @@ func (q *queuePair) PostRecv(wrs []rdma.RecvWR) (int, rdma.Status) {
 	if st := q.state.MayRecv(); st != rdma.Posted {
 		return 0, st
 	}
-	r := &q.rq
 	for i := range wrs {
-		w := &wrs[i]
-		if len(w.SGL) > r.per {
-			return i, rdma.BadWR
+		if st := q.rq.Push(&wrs[i]); st != rdma.Posted {
+			return i, st
 		}
-		if r.count == len(r.wrs) {
-			return i, rdma.Full
-		}
-		at := (r.head + r.count) % len(r.wrs)
-		r.wrs[at] = receive{id: w.ID, n: copy(r.sges[at*r.per:], w.SGL)}
-		r.count++
-		for _, s := range w.SGL {
+		for _, s := range wrs[i].SGL {
 			q.pd.use(s, 1)
 		}
 	}
@@ -78,9 +43,9 @@ func (q *queuePair) PostRecv(wrs []rdma.RecvWR) (int, rdma.Status) {
 
 // received completes the first receive.
 func (q *queuePair) received(wc rdma.WC) {
-	wc.ID, _ = q.rq.first()
+	wc.ID, _ = q.rq.First()
 	wc.QPNum = q.num
-	q.rq.pop(q.pd)
+	q.popRecv()
 	q.rcq.push(entry{wc: wc})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/packet"
+	"github.com/openbraid/braid/rdma/soft/ring"
 )
 
 // responder is the half of a queue pair that executes what the peer sends.
@@ -15,7 +16,7 @@ type responder struct {
 	starved bool   // the peer was told that there is no receive
 	heard   bool
 	msg     message
-	answers answers
+	answers ring.Answers
 	results results
 }
 
@@ -40,9 +41,16 @@ type result struct {
 	valid bool
 }
 
+// open makes room for so many READs and atomics at a time, keeping what there is.
 func (r *responder) open(reads int) {
-	r.answers.ring = make([]answer, 2*reads+4)
-	r.results.ring = make([]result, max(1, reads))
+	r.answers.Grow(reads)
+	if n := max(1, reads); n > len(r.results.ring) {
+		old := r.results
+		ring := make([]result, n)
+		k := copy(ring, old.ring[old.next:])
+		copy(ring[k:], old.ring[:old.next])
+		r.results.ring, r.results.next = ring, len(old.ring)%n
+	}
 }
 
 // request takes a packet of the peer.
@@ -65,8 +73,13 @@ func (r *responder) request(q *queuePair, p *packet.Packet) {
 		}
 		return
 	}
-	r.nakked = false
 	h := p.Opcode.Has()
+	if h&(packet.IsSend|packet.IsWrite) == 0 && r.answers.Data >= int(q.attr.MaxDestReads) {
+		// More than was agreed, or others that were asked for again are still to be answered: as if it had been lost.
+		q.d.stats.Crowded++
+		return
+	}
+	r.nakked = false
 	switch {
 	case h&(packet.IsSend|packet.IsWrite) != 0:
 		r.payload(q, p, h)
@@ -84,7 +97,7 @@ func (r *responder) refuse(q *queuePair, s packet.Syndrome, psn, msn uint32) {
 	} else {
 		q.d.stats.NaksSent++
 	}
-	r.answers.push(answer{kind: answerNak, syndrome: s, psn: psn, msn: msn})
+	r.answers.Push(ring.Answer{Kind: ring.Nak, Syndrome: s, PSN: psn, MSN: msn})
 }
 
 // invalid refuses a request for good: the queue pair ends.
@@ -119,7 +132,7 @@ func (r *responder) payload(q *queuePair, p *packet.Packet, h packet.Has) {
 		return
 	}
 	begins, ends := h&(packet.First|packet.Only) != 0, h&(packet.Last|packet.Only) != 0
-	if needs := h&packet.IsSend != 0 && begins || h&packet.IsWrite != 0 && h&packet.HasImm != 0; needs && q.rq.count == 0 {
+	if needs := h&packet.IsSend != 0 && begins || h&packet.IsWrite != 0 && h&packet.HasImm != 0; needs && q.rq.Count == 0 {
 		r.nakked, r.starved = true, true
 		r.refuse(q, packet.RNR(q.attr.MinRNRTimer), p.PSN, r.msn)
 		return
@@ -142,13 +155,13 @@ func (r *responder) payload(q *queuePair, p *packet.Packet, h packet.Has) {
 		r.msg = message{}
 	}
 	if p.AckReq && q.state != rdma.Err {
-		r.answers.ack(p.PSN, r.msn)
+		r.answers.Acknowledge(p.PSN, r.msn)
 	}
 }
 
 // send puts a packet of a SEND into the first receive.
 func (r *responder) send(q *queuePair, p *packet.Packet, h packet.Has) bool {
-	_, sges := q.rq.first()
+	_, sges := q.rq.First()
 	st := q.pd.scatter(sges, r.msg.off, p.Payload)
 	if st == rdma.StatusSuccess && h&packet.HasInv != 0 && !q.d.invalidate(q, p.Imm) {
 		r.invalid(q, p, packet.NakAccess)
@@ -208,7 +221,7 @@ func (r *responder) ended(q *queuePair, p *packet.Packet, h packet.Has) {
 // read queues the answers to a READ.
 func (r *responder) read(q *queuePair, p *packet.Packet) {
 	switch _, ok := q.d.reach(q, p.RKey, p.VA, p.Len, rdma.AccessRemoteRead); {
-	case r.msg.kind != 0 || p.Len > maxMessage || r.answers.data >= int(q.attr.MaxDestReads):
+	case r.msg.kind != 0 || p.Len > maxMessage:
 		r.invalid(q, p, packet.NakRequest)
 		return
 	case !ok:
@@ -221,15 +234,15 @@ func (r *responder) read(q *queuePair, p *packet.Packet) {
 }
 
 func (r *responder) queueRead(p *packet.Packet) {
-	r.answers.push(answer{kind: answerRead, psn: p.PSN, msn: r.msn, rkey: p.RKey, va: p.VA, left: p.Len,
-		first: p.PSN, total: p.Len, start: p.VA})
+	r.answers.Push(ring.Answer{Kind: ring.Read, PSN: p.PSN, MSN: r.msn, RKey: p.RKey, VA: p.VA, Left: p.Len,
+		First: p.PSN, Total: p.Len, Start: p.VA})
 }
 
 // atomic executes an atomic and keeps its result.
 func (r *responder) atomic(q *queuePair, p *packet.Packet) {
 	b, ok := q.d.reach(q, p.RKey, p.VA, 8, rdma.AccessRemoteAtomic)
 	switch {
-	case r.msg.kind != 0 || p.VA&7 != 0 || r.answers.data >= int(q.attr.MaxDestReads):
+	case r.msg.kind != 0 || p.VA&7 != 0:
 		r.invalid(q, p, packet.NakRequest)
 		return
 	case !ok:
@@ -241,7 +254,7 @@ func (r *responder) atomic(q *queuePair, p *packet.Packet) {
 	r.results.next = (r.results.next + 1) % len(r.results.ring)
 	r.epsn = rdma.PSNAdd(r.epsn, 1)
 	r.msn = rdma.PSNAdd(r.msn, 1)
-	r.answers.push(answer{kind: answerAtomic, psn: p.PSN, msn: r.msn, orig: orig})
+	r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: orig})
 }
 
 // apply carries an atomic out, atomically towards the processors of this machine.
@@ -266,20 +279,20 @@ func (r *responder) repeated(q *queuePair, p *packet.Packet) {
 		end := rdma.PSNAdd(p.PSN, int(q.packets(p.Len)))
 		_, ok := q.d.reach(q, p.RKey, p.VA, p.Len, rdma.AccessRemoteRead)
 		switch {
-		case p.Len > maxMessage || rdma.PSNDiff(end, r.epsn) > 0 || r.answers.again(q, p):
+		case p.Len > maxMessage || rdma.PSNDiff(end, r.epsn) > 0 || r.answers.Again(p, q.mtu):
 		case !ok:
 			r.invalid(q, p, packet.NakAccess)
-		case r.answers.data < int(q.attr.MaxDestReads):
+		case r.answers.Data < int(q.attr.MaxDestReads):
 			r.queueRead(p)
 		}
 	case p.Opcode == packet.CompareSwap || p.Opcode == packet.FetchAdd:
 		for _, x := range r.results.ring {
-			if x.valid && x.psn == p.PSN && r.answers.data < int(q.attr.MaxDestReads) {
-				r.answers.push(answer{kind: answerAtomic, psn: p.PSN, msn: r.msn, orig: x.orig})
+			if x.valid && x.psn == p.PSN && r.answers.Data < int(q.attr.MaxDestReads) {
+				r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: x.orig})
 			}
 		}
 	case p.AckReq:
-		r.answers.ack(rdma.PSNAdd(r.epsn, -1), r.msn)
+		r.answers.Acknowledge(rdma.PSNAdd(r.epsn, -1), r.msn)
 	}
 }
 
@@ -287,7 +300,7 @@ func (r *responder) repeated(q *queuePair, p *packet.Packet) {
 func (r *responder) fed(q *queuePair) {
 	if r.starved && q.state.Responds() && !q.datagram {
 		r.starved = false
-		r.answers.ack(rdma.PSNAdd(r.epsn, -1), r.msn)
+		r.answers.Acknowledge(rdma.PSNAdd(r.epsn, -1), r.msn)
 		q.d.now = q.d.cfg.Now()
 		q.d.run(q)
 	}

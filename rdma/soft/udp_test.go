@@ -5,6 +5,7 @@ package soft_test
 import (
 	crand "crypto/rand"
 	"encoding/binary"
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -70,5 +71,22 @@ func TestSockets(t *testing.T) {
 				Cut: func() { faults.Cut() },
 			})
 		})
+	}
+}
+
+func BenchmarkSockets(b *testing.B) {
+	for _, c := range []struct {
+		name, addr string
+		o          udp.Options
+	}{
+		{"IPv6", "[::1]:0", udp.Options{}}, {"IPv4", "127.0.0.1:0", udp.Options{}}, {"IPv4-single", "127.0.0.1:0", udp.Options{NoSegment: true}},
+	} {
+		for _, s := range []struct{ n, depth int }{{8, 1}, {1 << 20, 4}} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, s.n), func(b *testing.B) {
+				x, _ := onSocket(b, c.addr, c.o)
+				y, _ := onSocket(b, c.addr, c.o)
+				connect(b, x, y, 1<<20).write(b, s.n, s.depth)
+			})
+		}
 	}
 }

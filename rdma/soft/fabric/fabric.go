@@ -15,7 +15,6 @@ type Config struct {
 	Latency   time.Duration // of each datagram
 	Inbox     int           // bytes that wait at a port; default 4 MiB
 	LinkBytes int           // default 4200
-	Tap       *packet.Tap   // sees all that is delivered; may be nil
 }
 
 // Net is a network. It is for one goroutine at a time.
@@ -30,6 +29,7 @@ type Net struct {
 	macs   byte
 	lost   int
 	sum    packet.Sum
+	watch  Watcher
 }
 
 type datagram struct {
@@ -50,6 +50,12 @@ func New(cfg Config) *Net {
 	}
 	return &Net{cfg: cfg, now: time.Microsecond, ports: map[netip.AddrPort]*Port{}, owners: map[netip.Addr]rdma.MAC{}}
 }
+
+// Watcher sees a datagram that is delivered. The bytes are valid during the call.
+type Watcher func(at time.Duration, f packet.Flow, b []byte)
+
+// Watch shows all that is delivered from now on to w; nil ends it.
+func (n *Net) Watch(w Watcher) { n.watch = w }
 
 // Now is the virtual time.
 func (n *Net) Now() time.Duration { return n.now }
@@ -130,8 +136,8 @@ func (n *Net) deliver(d *datagram) {
 		n.free = append(n.free, d)
 		return
 	}
-	if n.cfg.Tap != nil {
-		n.cfg.Tap.Datagram(n.now, packet.Flow{Src: d.from, Dst: d.to}, 0, d.data)
+	if n.watch != nil {
+		n.watch(n.now, packet.Flow{Src: d.from, Dst: d.to}, d.data)
 	}
 	p.waiting += len(d.data)
 	p.inbox = append(p.inbox, d)

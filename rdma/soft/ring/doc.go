@@ -1,4 +1,5 @@
-// Package ring is the send ring of a software queue pair: posted work requests as blocks of 64 bytes.
+// Package ring has the queues of a software queue pair: its send ring, where posted work requests are blocks of 64 bytes, its
+// receives, and the answers that its responder has to send.
 //
 //	Freed ──── Head ──── Send ──── PI
 //	  done, not  │ under    │ not     next block to be written
@@ -10,4 +11,5 @@
 //
 //  1. Freed ≤ Head ≤ Send ≤ PI as 16-bit numbers that wrap; PI - Freed is at most the limit.
 //  2. What Put wrote, Get reads, wherever in the ring it lies.
+//  3. Answers leave in their order; two acknowledgements behind each other are one.
 package ring

@@ -1,0 +1,235 @@
+package soft_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/soft"
+	"github.com/openbraid/braid/rdma/soft/fabric"
+	"github.com/openbraid/braid/rdma/soft/packet"
+)
+
+// lab is a connection whose second port is ours: packets are put there by hand.
+type lab struct {
+	w    *world
+	l    *link
+	port *fabric.Port // of side b
+	peer netip.AddrPort
+}
+
+func newLab(t testing.TB) *lab {
+	w := newWorld(7, fabric.Config{})
+	var ports [2]*fabric.Port
+	var devs [2]*soft.Device
+	for i, a := range []string{"10.0.0.1:5001", "10.0.0.2:5002"} {
+		p, err := w.net.Port(netip.MustParseAddrPort(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports[i] = p
+		if devs[i], err = soft.Open(soft.Config{Carrier: p, Now: w.net.Now, Rand: w.rand.Uint64}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &lab{w: w, l: connect(t, devs[0], devs[1], 4096), port: ports[1], peer: devs[0].Addr()}
+}
+
+// inject gives side b a packet from its peer, or from somebody else.
+func (l *lab) inject(from netip.AddrPort, p *packet.Packet) {
+	if p.PKey == 0 {
+		p.PKey = packet.DefaultPKey
+	}
+	l.port.Inject(from, p.Append(nil), true)
+	l.l.dev[1].Progress()
+}
+
+// TestStrangers: what doesn't come from the peer, for a queue pair that there is, whole, changes nothing and is counted.
+func TestStrangers(t *testing.T) {
+	good := func(l *lab) packet.Packet {
+		return packet.Packet{Opcode: packet.WriteOnly, DestQP: l.l.qp[1].Num(), RKey: l.l.mr[1].RKey(), VA: l.l.mr[1].Addr(), Len: 4, Payload: []byte("evil")}
+	}
+	for _, c := range []struct {
+		name  string
+		do    func(*lab)
+		count func(soft.Stats) uint64
+	}{
+		{"other address", func(l *lab) {
+			p := good(l)
+			l.inject(netip.MustParseAddrPort("10.0.0.9:5001"), &p)
+		}, func(s soft.Stats) uint64 { return s.WrongPeer }},
+		{"other port", func(l *lab) {
+			p := good(l)
+			l.inject(netip.MustParseAddrPort("10.0.0.1:5009"), &p)
+		}, func(s soft.Stats) uint64 { return s.WrongPeer }},
+		{"other queue pair", func(l *lab) {
+			p := good(l)
+			p.DestQP ^= 1
+			l.inject(l.peer, &p)
+		}, func(s soft.Stats) uint64 { return s.UnknownQP }},
+		{"other partition", func(l *lab) {
+			p := good(l)
+			p.PKey = 0x8001
+			l.inject(l.peer, &p)
+		}, func(s soft.Stats) uint64 { return s.BadPacket }},
+		{"not sealed", func(l *lab) {
+			p := good(l)
+			p.PKey = packet.DefaultPKey
+			l.port.Inject(l.peer, p.Append(nil), false)
+			l.l.dev[1].Progress()
+		}, func(s soft.Stats) uint64 { return s.BadICRC }},
+		{"datagram to a connection", func(l *lab) {
+			l.inject(l.peer, &packet.Packet{Opcode: packet.UDSendOnly, DestQP: l.l.qp[1].Num(), Payload: []byte("evil")})
+		}, func(s soft.Stats) uint64 { return s.BadPacket }},
+		{"answer that nobody asked for", func(l *lab) {
+			l.inject(l.peer, &packet.Packet{Opcode: packet.ReadOnly, DestQP: l.l.qp[1].Num(), Payload: []byte("evil")})
+		}, func(s soft.Stats) uint64 { return s.BadAnswers }},
+		{"refusal of what was never sent", func(l *lab) {
+			l.inject(l.peer, &packet.Packet{Opcode: packet.Acknowledge, DestQP: l.l.qp[1].Num(), Syndrome: packet.NakAccess})
+		}, func(s soft.Stats) uint64 { return s.BadAnswers }},
+		{"no packet", func(l *lab) {
+			l.port.Inject(l.peer, []byte("hello"), false)
+			l.l.dev[1].Progress()
+		}, func(s soft.Stats) uint64 { return s.BadPacket }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t)
+			c.do(l)
+			if got := c.count(l.l.dev[1].Stats()); got != 1 {
+				t.Errorf("counted %d: %+v", got, l.l.dev[1].Stats())
+			}
+			if !bytes.Equal(l.l.mr[1].Bytes(), make([]byte, 4096)) || l.l.qp[1].State() != rdma.RTS {
+				t.Errorf("memory has changed, or the state: %v", l.l.qp[1].State())
+			}
+			l.l.post(t, 0, 8)
+			for l.l.turn(t, 0) == 0 {
+			}
+		})
+	}
+}
+
+// TestSequences: packets of the peer that don't go together are refused as the standard says, and end the connection.
+func TestSequences(t *testing.T) {
+	full := make([]byte, 4096)
+	send := func(op packet.Opcode, n int) packet.Packet { return packet.Packet{Opcode: op, Payload: full[:n]} }
+	for _, c := range []struct {
+		name    string
+		packets []packet.Packet
+		want    packet.Syndrome
+	}{
+		{"middle without first", []packet.Packet{send(packet.WriteMiddle, 4096)}, packet.NakRequest},
+		{"last without first", []packet.Packet{send(packet.SendLast, 4)}, packet.NakRequest},
+		{"first that isn't full", []packet.Packet{send(packet.SendFirst, 4)}, packet.NakRequest},
+		{"first within", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendFirst, 4096)}, packet.NakRequest},
+		{"only within", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendOnly, 4)}, packet.NakRequest},
+		{"write within a send", []packet.Packet{send(packet.SendFirst, 4096), send(packet.WriteLast, 4)}, packet.NakRequest},
+		{"read within a send", []packet.Packet{send(packet.SendFirst, 4096), {Opcode: packet.ReadRequest}}, packet.NakRequest},
+		{"empty last", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendLast, 0)}, packet.NakRequest},
+		{"write longer than it said", []packet.Packet{{Opcode: packet.WriteOnly, Len: 3, Payload: full[:4]}}, packet.NakRequest},
+		{"write shorter than it said", []packet.Packet{{Opcode: packet.WriteOnly, Len: 5, Payload: full[:4]}}, packet.NakRequest},
+		{"read beyond", []packet.Packet{{Opcode: packet.ReadRequest, Len: 4097}}, packet.NakAccess},
+		{"huge read", []packet.Packet{{Opcode: packet.ReadRequest, Len: 1<<32 - 1}}, packet.NakRequest},
+		{"unaligned atomic", []packet.Packet{{Opcode: packet.FetchAdd, VA: 1}}, packet.NakRequest},
+		{"send that ends no window", []packet.Packet{{Opcode: packet.SendOnlyInv, Imm: 5}}, packet.NakAccess},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t)
+			for range 4 {
+				if _, st := l.l.qp[1].PostRecv([]rdma.RecvWR{{SGL: []rdma.SGE{{Addr: l.l.mr[1].Addr(), Length: 4096, LKey: l.l.mr[1].LKey()}}}}); st != rdma.Posted {
+					t.Fatal(st)
+				}
+			}
+			l.l.dev[0].Progress()
+			spy := &witness{}
+			l.w.net.Watch(spy.see)
+			for i, p := range c.packets {
+				p.DestQP, p.PSN = l.l.qp[1].Num(), uint32(i)
+				p.RKey, p.VA = l.l.mr[1].RKey(), p.VA+l.l.mr[1].Addr()
+				l.inject(l.peer, &p)
+			}
+			if !spy.saw(c.want) {
+				t.Errorf("answered %v, want %v", spy.answers, c.want)
+			}
+			if l.l.qp[1].State() != rdma.Err {
+				t.Errorf("state %v", l.l.qp[1].State())
+			}
+		})
+	}
+}
+
+// witness remembers the answers that pass.
+type witness struct{ answers []packet.Syndrome }
+
+func (w *witness) see(_ time.Duration, _ packet.Flow, b []byte) {
+	var p packet.Packet
+	if p.Parse(b) == nil && p.Opcode == packet.Acknowledge {
+		w.answers = append(w.answers, p.Syndrome)
+	}
+}
+
+func (w *witness) saw(s packet.Syndrome) bool {
+	for _, a := range w.answers {
+		if a == s {
+			return true
+		}
+	}
+	return false
+}
+
+// FuzzDevice: bytes from the peer's address, sealed and for the right queue pair, never make a device panic, and never
+// write outside of what they have the key of.
+func FuzzDevice(f *testing.F) {
+	for _, op := range packet.Opcodes() {
+		f.Add([]byte{byte(op), 0, 0, 0, 4, 1, 2, 3, 4})
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		l := newLab(t)
+		qp, mr := l.l.qp[1], l.l.mr[1]
+		for i := range 3 {
+			_, _ = qp.PostRecv([]rdma.RecvWR{{ID: uint64(i), SGL: []rdma.SGE{{Addr: mr.Addr(), Length: 1024, LKey: mr.LKey()}}}})
+			l.l.post(t, 1, 100*i)
+		}
+		// Each packet: opcode, offset of the packet number, flags, key or not, length, and luck for the rest.
+		for len(script) >= 5 {
+			luck := rand.New(rand.NewPCG(uint64(script[1])<<8|uint64(script[4]), uint64(script[3])))
+			p := packet.Packet{
+				Opcode: packet.Opcode(script[0]), PSN: rdma.PSNAdd(qp.Query().RQPSN, int(int8(script[1]))), DestQP: qp.Num(), AckReq: script[2]&1 != 0,
+				VA: mr.Addr() + luck.Uint64N(1100), Len: luck.Uint32N(1200), RKey: mr.RKey(), Swap: luck.Uint64(), Syndrome: packet.Syndrome(luck.Uint32()),
+				MSN: luck.Uint32N(8), Imm: luck.Uint32(),
+			}
+			if p.Opcode.Has() == 0 {
+				return
+			}
+			if p.Opcode.Has()&packet.Answer != 0 {
+				p.PSN = luck.Uint32N(5)
+			}
+			if script[3]&7 == 1 {
+				p.RKey = luck.Uint32()
+			}
+			if script[3]&7 == 2 {
+				p.VA = luck.Uint64()
+			}
+			if p.Opcode.Has()&packet.HasPayload != 0 {
+				p.Payload = bytes.Repeat([]byte{0xee}, []int{0, 1, int(p.Len), 1000, 4096}[script[2]>>1%5])
+			}
+			l.inject(l.peer, &p)
+			l.l.dev[0].Progress()
+			var wc [16]rdma.WC
+			l.l.cq[1].Poll(wc[:])
+			script = script[5:]
+		}
+		// Nothing beyond what keys, bounds and receives allow: the region's last bytes.
+		if !bytes.Equal(mr.Bytes()[2400:], make([]byte, 4096-2400)) {
+			t.Error("written beyond the bounds")
+		}
+		if err := qp.Destroy(); err != nil {
+			t.Error(err)
+		}
+		if err := mr.Deregister(); err != nil {
+			t.Error(err)
+		}
+	})
+}
