@@ -30,6 +30,8 @@ type Config struct {
 	Rand    func() uint64        // numbers and keys come from it: outside of tests it must not be guessable
 	// Window is how many packets one queue pair has under way at most; default 256. It starts lower and follows losses.
 	Window int
+	// Tap sees what leaves and what arrives, ICRC included; nil costs nothing. packet.Tap writes it to a file.
+	Tap packet.Watcher
 	// FirstBlock is the index of the first block of new send rings: for tests of its wrap.
 	FirstBlock uint16
 }
@@ -95,7 +97,7 @@ func Open(cfg Config) (*Device, error) {
 		cfg: cfg, c: cfg.Carrier, now: cfg.Now(),
 		qps: map[uint32]*queuePair{}, lkeys: map[uint32]*region{}, rkeys: map[uint32]remote{},
 	}
-	d.tx.open(cfg.Carrier)
+	d.tx.open(d)
 	return d, nil
 }
 

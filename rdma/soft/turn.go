@@ -106,6 +106,9 @@ func (q *queuePair) turn() bool {
 // take handles one datagram.
 func (d *Device) take(in *carrier.In) {
 	d.stats.RxPackets++
+	if d.cfg.Tap != nil {
+		d.cfg.Tap(d.now, packet.Flow{Src: in.From, Dst: d.c.Local()}, in.Data)
+	}
 	var p packet.Packet
 	if p.Parse(in.Data) != nil || p.PKey&0x7fff != packet.DefaultPKey&0x7fff {
 		d.stats.BadPacket++

@@ -8,7 +8,7 @@ import (
 // tx is the batch of datagrams that is being put together: one behind the other, so that a carrier can hand
 // equal ones for one peer to the system in one piece.
 type tx struct {
-	c      carrier.Carrier
+	d      *Device
 	buf    []byte
 	used   int
 	outs   []carrier.Out
@@ -18,8 +18,8 @@ type tx struct {
 
 const txBatch = 64
 
-func (t *tx) open(c carrier.Carrier) {
-	t.c = c
+func (t *tx) open(d *Device) {
+	t.d = d
 	t.buf = make([]byte, txBatch*(4096+packet.MaxOverhead))
 	t.outs = make([]carrier.Out, 0, txBatch)
 	t.routes = make([]carrier.Route, txBatch)
@@ -48,7 +48,13 @@ func (t *tx) add(r *carrier.Route, p *packet.Packet, n int) []byte {
 
 // flush hands the batch to the carrier; false: it has not taken all.
 func (t *tx) flush() bool {
-	t.sent += t.c.Send(t.outs[t.sent:])
+	n := t.d.c.Send(t.outs[t.sent:])
+	if tap := t.d.cfg.Tap; tap != nil {
+		for _, o := range t.outs[t.sent : t.sent+n] {
+			tap(t.d.now, packet.Flow{Src: t.d.c.Local(), Dst: o.Route.To}, o.Data)
+		}
+	}
+	t.sent += n
 	if t.sent < len(t.outs) {
 		return false
 	}

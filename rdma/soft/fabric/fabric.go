@@ -29,7 +29,7 @@ type Net struct {
 	macs   byte
 	lost   int
 	sum    packet.Sum
-	watch  Watcher
+	watch  packet.Watcher
 }
 
 type datagram struct {
@@ -51,11 +51,8 @@ func New(cfg Config) *Net {
 	return &Net{cfg: cfg, now: time.Microsecond, ports: map[netip.AddrPort]*Port{}, owners: map[netip.Addr]rdma.MAC{}}
 }
 
-// Watcher sees a datagram that is delivered. The bytes are valid during the call.
-type Watcher func(at time.Duration, f packet.Flow, b []byte)
-
 // Watch shows all that is delivered from now on to w; nil ends it.
-func (n *Net) Watch(w Watcher) { n.watch = w }
+func (n *Net) Watch(w packet.Watcher) { n.watch = w }
 
 // Now is the virtual time.
 func (n *Net) Now() time.Duration { return n.now }

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Watcher sees a datagram that passes. The bytes are valid during the call.
+type Watcher func(at time.Duration, f Flow, b []byte)
+
 // Tap writes the packets that pass as a pcap file, which tshark and others read. The network headers are made up as they are
 // on the wire, so that the ICRC is right in what is shown.
 type Tap struct {
@@ -30,8 +33,8 @@ func NewTap(w io.Writer) *Tap {
 	return t
 }
 
-// Datagram writes one datagram that passed at a time since the start of the file.
-func (t *Tap) Datagram(at time.Duration, f Flow, id uint16, b []byte) {
+// Datagram writes one datagram: it is a Watcher. The identification is 0, as of all that a socket sends one by one.
+func (t *Tap) Datagram(at time.Duration, f Flow, b []byte) {
 	if t.err != nil {
 		return
 	}
@@ -50,8 +53,7 @@ func (t *Tap) Datagram(at time.Duration, f Flow, id uint16, b []byte) {
 		src, dst := f.Src.Addr().As4(), f.Dst.Addr().As4()
 		p = append(p, 0x45, 0)
 		p = be.AppendUint16(p, uint16(n))
-		p = be.AppendUint16(p, id)
-		p = append(p, 0x40, 0, 64, 17, 0, 0)
+		p = append(p, 0, 0, 0x40, 0, 64, 17, 0, 0)
 		p = append(append(p, src[:]...), dst[:]...)
 		head := p[len(p)-20:]
 		be.PutUint16(head[10:], ^fold(head))
