@@ -27,6 +27,9 @@ type Kit struct {
 // patience is for the whole of a wait; nothing that works takes as long on any machine.
 const patience = 30 * time.Second
 
+// simulatedTurns are as long where time is simulated.
+const simulatedTurns = 200000
+
 // Run runs the suite.
 func Run(t *testing.T, k Kit) {
 	for _, c := range []struct {
@@ -300,10 +303,11 @@ func (x *side) poll() {
 // until turns until it is so.
 func (b *bench) until(what string, so func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !so(); {
+	end := time.Now().Add(patience)
+	for turns := 0; !so(); turns++ {
 		b.turn()
-		if time.Now().After(end) {
-			b.t.Fatalf("after %v still waiting for: %s\n%s", patience, what, b.dump())
+		if time.Now().After(end) || b.k.Tick != nil && turns > simulatedTurns {
+			b.t.Fatalf("after %d turns, at most %v, still waiting for: %s\n%s", turns, patience, what, b.dump())
 		}
 	}
 }

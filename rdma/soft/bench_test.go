@@ -38,6 +38,18 @@ func connect(tb testing.TB, a, b *soft.Device, bytes int) *link {
 			Cap: rdma.QPCap{SendBlocks: 256, RecvWR: 256, SendSGE: 1, RecvSGE: 1, Inline: 64}})
 		must(err)
 	}
+	l.join(tb)
+	return l
+}
+
+// join brings the queue pairs from RESET to RTS.
+func (l *link) join(tb testing.TB) {
+	tb.Helper()
+	must := func(err error) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
 	for i, q := range l.qp {
 		peer := l.dev[1-i]
 		must(q.Modify(rdma.QPAttr{State: rdma.Init, Access: rdma.AccessRemote}, rdma.MaskAccess))
@@ -47,7 +59,6 @@ func connect(tb testing.TB, a, b *soft.Device, bytes int) *link {
 		must(q.Modify(rdma.QPAttr{State: rdma.RTS, Timeout: 14, RetryCount: 7, RNRRetry: 7, MaxReads: 16},
 			rdma.MaskSQPSN|rdma.MaskTimeout|rdma.MaskRetryCount|rdma.MaskRNRRetry|rdma.MaskMaxReads))
 	}
-	return l
 }
 
 // post posts a signaled WRITE of n bytes of side i.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/openbraid/braid/rdma/soft"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/udp"
+	"golang.org/x/sys/unix"
 )
 
 func luck() uint64 {
@@ -87,6 +89,46 @@ func BenchmarkSockets(b *testing.B) {
 				y, _ := onSocket(b, c.addr, c.o)
 				connect(b, x, y, 1<<20).write(b, s.n, s.depth)
 			})
+		}
+	}
+}
+
+// TestSleep: armed and asleep on the descriptor, a device wakes when something has come.
+func TestSleep(t *testing.T) {
+	x, _ := onSocket(t, "127.0.0.1:0", udp.Options{})
+	y, _ := onSocket(t, "127.0.0.1:0", udp.Options{})
+	l := connect(t, x, y, 4096)
+	for i := range 20 {
+		if _, st := l.qp[1].PostRecv([]rdma.RecvWR{{ID: uint64(i)}}); st != rdma.Posted {
+			t.Fatal(st)
+		}
+		for y.Progress() > 0 { // what is left of the round before
+		}
+		if !l.cq[1].Arm(false) {
+			t.Fatal("armed with a completion there")
+		}
+		if _, st := l.qp[0].PostSend([]rdma.SendWR{{Op: rdma.OpSend}}); st != rdma.Posted {
+			t.Fatal(st)
+		}
+		for l.cq[1].Poll(l.wc[:]) == 0 {
+			fds := []unix.PollFd{{Fd: int32(y.EventFD()), Events: unix.POLLIN}}
+			if n, err := unix.Poll(fds, 20000); n != 1 || err != nil && err != unix.EINTR {
+				t.Fatalf("round %d: nothing in 20 s: %v; %+v", i, err, y.Stats())
+			}
+			y.Progress()
+		}
+		x.Progress()
+	}
+}
+
+// TestOpen: what can't be an address of a device.
+func TestOpen(t *testing.T) {
+	x, _ := onSocket(t, "127.0.0.1:0", udp.Options{})
+	for addr, want := range map[string]string{
+		"0.0.0.0:0": "one address", "[::]:0": "one address", "192.0.2.1:0": "no interface", x.Addr().String(): "in use",
+	} {
+		if _, err := udp.Open(netip.MustParseAddrPort(addr), udp.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", addr, err, want)
 		}
 	}
 }

@@ -111,4 +111,18 @@ var mutants = []mutant{
 		"{ return requestOf(c) == r })", "{ return requestOf(c) != r && false })", seeds},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
 		" && int(r.Posted) == len(f.Payload)", "", litmus},
+
+	// The RDMA device.
+	{"a repeated atomic is executed again", "rdma/soft/responder.go",
+		"	case diff < 0:\n		r.repeated(q, p)\n		return", "	case diff < 0 && p.Opcode == packet.FetchAdd:\n		r.atomic(q, p)\n		return\n	case diff < 0:\n		r.repeated(q, p)\n		return", device},
+	{"an atomic's result is forgotten", "rdma/soft/responder.go", "if x.valid && x.psn == p.PSN && ", "if false && ", device},
+	{"an acknowledgement ends a READ whose answer was lost", "rdma/soft/answer.go",
+		"r.ring.OpAt(i).Answered() && rdma.PSNDiff(s.first+s.n, r.una) > 0 {", "false {", device},
+	{"a READ is asked for again beyond what was asked for", "rdma/soft/send.go", "min(segment-r.off%segment, s.n-r.off)", "min(segment, s.n-r.off)", device},
+	{"a gap is executed", "rdma/soft/responder.go", "	case diff > 0:\n", "	case diff > 1:\n", device},
+	{"remote access survives deregistration", "rdma/soft/memory.go", "	delete(d.rkeys, m.rkey)\n	m.access &^= rdma.AccessRemote | rdma.AccessMWBind", "	m.access &^= 0", device},
+	{"a window survives its region", "rdma/soft/memory.go", " || !w.mr.access.Has(rdma.AccessMWBind) ||", " ||", device},
+	{"a connection keeps the way that it knows", "rdma/soft/qp.go", "	if mask&rdma.MaskAV != 0 {\n		r, err", "	if mask&rdma.MaskAV != 0 && !q.route.To.IsValid() {\n		r, err", device},
+	{"spoiled packets are taken", "rdma/soft/turn.go", "	if !d.sum.Check(", "	if false && !d.sum.Check(", device},
+	{"nobody asks for an acknowledgement when the window closes", "rdma/soft/send.go", "closes := ", "closes := false && ", device},
 }

@@ -30,6 +30,7 @@ const (
 	book     = "./internal/order"
 	hand     = "./internal/failover"
 	carrier  = "./transport/tcp -run Conformance"
+	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove"
 )
 
 func root(t *testing.T) string {
