@@ -13,10 +13,10 @@ import (
 // candidate is a word that may stand there.
 type candidate struct{ word, text string }
 
-// files and dirs stand for what the shell knows better.
+// anyFile and dirs stand for what the shell knows better.
 var (
-	files = candidate{word: ":files"}
-	dirs  = candidate{word: ":dirs"}
+	anyFile = candidate{word: ":files"}
+	dirs    = candidate{word: ":dirs"}
 )
 
 // complete lists what the last of words can become, given those before it.
@@ -36,7 +36,7 @@ func complete(app *kong.Application, words []string) []candidate {
 	case !p.plain && cut && strings.HasPrefix(flag, "--"):
 		if f := p.flag(flag); f != nil {
 			for _, c := range valuesOf(f.Value, value) {
-				if c != files && c != dirs { // those the shell completes behind the =
+				if c != anyFile && c != dirs { // those the shell completes behind the =
 					c.word = flag + "=" + c.word
 				}
 				list = append(list, c)
@@ -47,7 +47,7 @@ func complete(app *kong.Application, words []string) []candidate {
 	default:
 		list = p.words(current)
 	}
-	return slices.DeleteFunc(list, func(c candidate) bool { return c != files && c != dirs && !strings.HasPrefix(c.word, current) })
+	return slices.DeleteFunc(list, func(c candidate) bool { return c != anyFile && c != dirs && !strings.HasPrefix(c.word, current) })
 }
 
 // place is where on a command line we are.
@@ -148,7 +148,7 @@ func valuesOf(v *kong.Value, current string) (list []candidate) {
 	}
 	switch v.Tag.PlaceHolder {
 	case "FILE", "PATH":
-		list = append(list, files)
+		list = append(list, anyFile)
 	case "DIR":
 		list = append(list, dirs)
 	}

@@ -28,6 +28,8 @@ type commands struct {
 	Version    kong.VersionFlag  `help:"Print the version and exit."`
 	Demo       demoCommand       `cmd:"" help:"Lose two lanes under load, and nothing else."`
 	Perftest   perftestCommand   `cmd:"" help:"Measure latency, bandwidth and message rate."`
+	Send       sendCommand       `cmd:"" help:"Send files and directories over all lanes."`
+	Recv       recvCommand       `cmd:"" help:"Receive files and directories."`
 	Info       infoCommand       `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
 	Secret     secretCommand     `cmd:"" help:"Print a new secret, for both sides to have."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
@@ -39,6 +41,8 @@ func (*commands) Help() string {
 	return `Examples:
 
   braid demo                              two lanes die under load, and nothing else
+  braid recv incoming --listen 0.0.0.0    receive files, and on another host
+  braid send photos 10.0.0.6              send some
   braid info                              what this host has
   braid perftest --spawn -t put_bw -s 1m  how fast it is here
   braid info config                       what can be set, and what is

@@ -62,6 +62,9 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 			return nil, err
 		}
 	}
+	if len(args) > 0 && args[0] == "send" {
+		args = flagsFirst(parser.Model, args)
+	}
 	return parser.Parse(args)
 }
 

@@ -84,6 +84,11 @@ var rooms = []room{
 
 	{dir: ".", rank: 8, kind: public, edge: true},
 
+	{dir: "internal/files/dialogue", rank: 1, kind: service},
+	{dir: "internal/files/tree", rank: 2, kind: service, edge: true},
+	{dir: "internal/live", rank: 2, kind: program, edge: true},
+
+	{dir: "internal/files", rank: 9, kind: program, edge: true},
 	{dir: "internal/demo/...", rank: 9, kind: program, edge: true},
 	{dir: "internal/info", rank: 9, kind: program, edge: true},
 	{dir: "internal/perf", rank: 9, kind: program, edge: true},

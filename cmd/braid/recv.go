@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openbraid/braid/internal/files"
+	"github.com/openbraid/braid/internal/live"
+)
+
+// recvCommand is `braid recv`.
+type recvCommand struct {
+	Dir string `arg:"" placeholder:"DIR" help:"Directory in which files arrive."`
+
+	connectFlags `embed:""`
+
+	Listen    string    `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on, with or without a port (${default}); 0.0.0.0 lets other hosts in."`
+	Once      bool      `help:"End after one transfer, with its result."`
+	Overwrite bool      `help:"Files that exist may be replaced."`
+	Sync      bool      `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
+	MaxBytes  byteCount `placeholder:"BYTES" help:"Most that a transfer may have, as 500M or 2G; without it there is no limit."`
+	MaxFiles  int       `default:"250000" placeholder:"N" help:"Most files and directories that a transfer may have (${default})."`
+	Clients   int       `default:"8" placeholder:"N" help:"Most transfers at a time (${default}); each takes 32 MiB of memory."`
+	Quiet     bool      `short:"q" help:"Print nothing but errors."`
+	JSON      bool      `name:"json" help:"Print a JSON object for each transfer; all else goes to standard error."`
+}
+
+// Help is shown by `braid recv --help`.
+func (*recvCommand) Help() string {
+	return `Receives files and directories from braid send, until it is stopped. What arrives is written aside, in a folder .braid-... in DIR. When everything is there and compared by SHA-256 it gets its name, and not before: nothing that is half there stands under its name. Nothing is overwritten without --overwrite, nothing is written outside of DIR, and there are no links, devices or owners.
+
+Who can reach ADDR can send, unless there is a secret (braid secret).
+
+Exit status: 0 stopped while nothing was arriving, or --once and it has arrived; 1 it can't listen, or --once and it has not arrived; 2 the command line can't be; 130 interrupted while something was arriving, or --once and nothing had.
+
+Examples:
+
+  braid recv incoming                                        from this host
+  braid recv incoming --listen 0.0.0.0 --secret-file s.txt   from others
+  braid recv . --once --max-bytes 10G --listen 10.0.0.6:9000
+`
+}
+
+// Run is called by the parser.
+func (c *recvCommand) Run(w world) error {
+	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 {
+		return usage{errors.New("--max-files is at least 1, --clients 1 to 1000")}
+	}
+	o := files.ReceiveOptions{
+		Dir: c.Dir, Listen: withPort(c.Listen), Once: c.Once, Overwrite: c.Overwrite, Sync: c.Sync,
+		MaxBytes: uint64(c.MaxBytes), MaxFiles: c.MaxFiles, Clients: c.Clients,
+	}
+	var err error
+	if o.Node, err = c.node(w, "braid recv"); err != nil {
+		return err
+	}
+	people := w.out
+	if c.JSON {
+		people = w.errOut
+	}
+	o.Listening = func(addrs []string) {
+		if !c.Quiet {
+			fmt.Fprintf(people, "braid recv: listening on %s\n", strings.Join(addrs, ", "))
+		}
+	}
+	failed := false
+	o.Report = func(r files.Report) {
+		failed = failed || r.Ended && r.Err != nil
+		switch {
+		case r.Ended && r.Err != nil:
+			fmt.Fprintf(w.errOut, "braid: from %s: %v; nothing of it was kept\n", r.Peer, bare(r.Err))
+		case c.Quiet:
+		case r.Ended:
+			fmt.Fprintf(people, "from %s: %s\n", r.Peer, done(named(r.Names)+" has arrived:", &r.Summary))
+		default:
+			fmt.Fprintf(people, "from %s: %s, %s of %s ...\n", r.Peer, named(r.Names), live.Size(r.Bytes), counts(&r.Summary))
+		}
+		if c.JSON && r.Ended {
+			_ = json.NewEncoder(w.out).Encode(recvJSON(r))
+		}
+	}
+	err = files.Receive(w.ctx, o)
+	switch {
+	case errors.Is(err, files.ErrInterrupted):
+		return errInterrupted
+	case err != nil && failed && c.Once:
+		return errShown
+	}
+	return err
+}
+
+// showNames is how many names of a transfer are shown.
+const showNames = 3
+
+func named(names []string) string {
+	if len(names) > showNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:showNames], ", "), len(names)-showNames)
+	}
+	return strings.Join(names, ", ")
+}
+
+func recvJSON(r files.Report) transfer {
+	t := transfer{OK: r.Err == nil, Peer: r.Peer, Names: r.Names, Files: r.Files, Dirs: r.Dirs, Bytes: r.Bytes, Seconds: float64(r.Time.Milliseconds()) / 1000, Verified: r.Err == nil}
+	if r.Err != nil {
+		t.Error = bare(r.Err)
+	}
+	return t
+}

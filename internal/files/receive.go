@@ -1,0 +1,246 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/files/dialogue"
+	"github.com/openbraid/braid/internal/files/tree"
+)
+
+// ReceiveOptions are where things arrive, and how much.
+type ReceiveOptions struct {
+	Dir       string
+	Listen    string // "host:port"
+	Once      bool   // one transfer: the first that is offered
+	Overwrite bool
+	Sync      bool
+	MaxBytes  uint64 // of a transfer; 0: no limit
+	MaxFiles  int    // and directories, of a transfer; 0: no limit
+	Clients   int    // at a time; 0: 8
+	Node      braid.Options
+
+	// Listening is told the addresses that are bound.
+	Listening func(addrs []string)
+	// Report is told of transfers that begin and end, one call at a time.
+	Report func(Report)
+}
+
+// Report is that a transfer began or ended.
+type Report struct {
+	Peer  string   // address
+	Names []string // at the top
+	Summary
+	Ended bool
+	Err   error // of one that ended
+}
+
+const (
+	defaultClients = 8
+	// strangers are peers that are connected and have offered nothing yet, at a time.
+	strangers = 64
+	// window is how many pieces a transfer has places for.
+	window = 32
+)
+
+// busyError: not now.
+type busyError struct{ text string }
+
+func (e *busyError) Error() string { return e.text }
+
+// server is a receiver that listens.
+type server struct {
+	o      ReceiveOptions
+	target *tree.Target
+	node   *braid.Node
+
+	ctx context.Context
+	end context.CancelCauseFunc
+
+	mu       sync.Mutex
+	sessions map[*braid.Endpoint]*session
+	clients  int  // that have offered something
+	begun    bool // one has
+	running  sync.WaitGroup
+	telling  sync.Mutex // Report
+}
+
+// Receive listens, and takes what is sent until the context is over. With Once, its error is that of the transfer.
+//
+// Errors: what can't be opened or bound. ErrInterrupted if the context was over while something arrived, which was undone.
+func Receive(ctx context.Context, o ReceiveOptions) error {
+	target, err := tree.OpenTarget(o.Dir, tree.TargetOptions{Overwrite: o.Overwrite, Sync: o.Sync})
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	if o.Clients == 0 {
+		o.Clients = defaultClients
+	}
+	s := &server{o: o, target: target, sessions: map[*braid.Endpoint]*session{}}
+	s.ctx, s.end = context.WithCancelCause(ctx)
+	defer s.end(nil)
+	n := o.Node
+	n.OnEvent, n.Wait = s.event, braid.WaitSleep
+	if s.node, err = braid.Open(n); err != nil {
+		return err
+	}
+	defer s.node.Close()
+	w, err := s.node.NewWorker()
+	if err != nil {
+		return err
+	}
+	w.HandleAM(idNote, s.note)
+	ln, err := w.Listen(o.Listen)
+	if err != nil {
+		return err
+	}
+	if o.Listening != nil {
+		o.Listening(ln.Addrs())
+	}
+	return s.serve(ln)
+}
+
+func (s *server) serve(ln *braid.Listener) error {
+	for {
+		ep, err := ln.Accept(s.ctx)
+		if err != nil {
+			ln.Close()
+			return s.over(err)
+		}
+		x := s.admit(ep)
+		s.running.Add(1)
+		go func() {
+			defer s.running.Done()
+			x.run()
+		}()
+	}
+}
+
+// over is the end of the server: err is why nobody can be accepted any more.
+func (s *server) over(err error) error {
+	broken, idle := s.ctx.Err() == nil, s.idle()
+	if broken { // it is the listener itself
+		s.end(err)
+	}
+	s.running.Wait()
+	var once *onceError
+	switch {
+	case broken:
+		return err
+	case errors.As(context.Cause(s.ctx), &once):
+		return once.err
+	case idle && !s.o.Once:
+		return nil
+	}
+	return ErrInterrupted
+}
+
+// onceError ends a server that was to take one transfer, and carries how that ended.
+type onceError struct{ err error }
+
+func (e *onceError) Error() string { return "the one transfer is over" }
+
+// idle says that nobody is sending.
+func (s *server) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients == 0
+}
+
+// admit makes the session of a peer that has connected.
+func (s *server) admit(ep *braid.Endpoint) *session {
+	x := newSession(s, ep)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sessions)-s.clients >= strangers {
+		x.end(&busyError{"too many peers are connected and offer nothing; try again"})
+	}
+	s.sessions[ep] = x
+	if err := ep.Err(); err != nil { // it failed before it was in the map
+		x.lost(err)
+	}
+	return x
+}
+
+// claim lets a session have what a transfer costs.
+func (s *server) claim() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.o.Once && s.begun:
+		return &busyError{"it takes one transfer, and has one"}
+	case s.clients >= s.o.Clients:
+		return &busyError{fmt.Sprintf("%d others are sending already, which is all that it takes at a time; try again later, or raise --clients there", s.clients)}
+	}
+	s.begun = true
+	s.clients++
+	return nil
+}
+
+// unclaim gives back what claim gave.
+func (s *server) unclaim(x *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x.holds {
+		x.holds = false
+		s.clients--
+	}
+}
+
+// forget is the end of a session.
+func (s *server) forget(x *session, err error) {
+	s.mu.Lock()
+	delete(s.sessions, x.ep)
+	s.mu.Unlock()
+	if x.claimed && s.o.Once {
+		s.end(&onceError{err})
+	}
+}
+
+// has says whether a session has made an offer.
+func (s *server) has(x *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return x.claimed
+}
+
+func (s *server) find(ep *braid.Endpoint) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[ep]
+}
+
+// event is told what happens to endpoints.
+func (s *server) event(e braid.Event) {
+	if x := s.find(e.Endpoint); x != nil && e.Kind == braid.Failed {
+		x.lost(e.Err)
+	}
+}
+
+// note is the handler. What a peer says before it was greeted, or after its end, is nothing.
+func (s *server) note(m *braid.Message) {
+	if x := s.find(m.Endpoint()); x != nil {
+		x.note(m.Payload())
+	}
+}
+
+func (s *server) tell(r Report) {
+	if s.o.Report != nil {
+		s.telling.Lock()
+		defer s.telling.Unlock()
+		s.o.Report(r)
+	}
+}
+
+// writers is how many goroutines hash and write for one transfer.
+func writers() int { return max(2, min(window, 2*runtime.GOMAXPROCS(0))) }
+
+// limits are the dialogue's.
+func (o *ReceiveOptions) limits() dialogue.Limits {
+	return dialogue.Limits{Bytes: o.MaxBytes, Files: uint32(min(max(o.MaxFiles, 0), 1<<31-1))}
+}

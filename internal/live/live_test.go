@@ -1,0 +1,113 @@
+package live
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// terminal is one that knows two control sequences: so many lines up, and clear to the end.
+type terminal struct {
+	t     *testing.T
+	lines []string
+	wide  int
+}
+
+var up = regexp.MustCompile("^\r\x1b\\[([0-9]+)A\x1b\\[J")
+
+var paint = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func (x *terminal) Write(b []byte) (int, error) {
+	text := string(b)
+	if m := up.FindStringSubmatch(text); m != nil {
+		n := 0
+		for _, c := range m[1] {
+			n = 10*n + int(c-'0')
+		}
+		if n > len(x.lines) {
+			x.t.Fatalf("%d lines up, of %d", n, len(x.lines))
+		}
+		x.lines, text = x.lines[:len(x.lines)-n], text[len(m[0]):]
+	}
+	text = paint.ReplaceAllString(text, "")
+	if strings.ContainsAny(text, "\x1b\r") {
+		x.t.Fatalf("%q", text)
+	}
+	for _, l := range strings.SplitAfter(text, "\n") {
+		if l = strings.TrimSuffix(l, "\n"); l == "" {
+			continue
+		}
+		if utf8.RuneCountInString(l) >= x.wide {
+			x.t.Errorf("%d columns in %d: %q", utf8.RuneCountInString(l), x.wide, l)
+		}
+		x.lines = append(x.lines, l)
+	}
+	return len(b), nil
+}
+
+// TestScreen: what is drawn is taken back, lines stay, and nothing is too wide, in terminals of any size.
+func TestScreen(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {41, 16}, {40, 10}, {20, 3}, {132, 8}} {
+		x := &terminal{t: t, wide: size[0]}
+		s := newScreen(x, true, func() (int, int) { return size[0], size[1] })
+		s.Line("first")
+		for i := range 100 {
+			lanes := []Lane{{"10.0.0.1->10.0.0.2", "up", uint64(i * i * 1e6)}}
+			if i > 30 {
+				lanes = append(lanes, Lane{"fd00:1234:5678:9abc::1->fd00:1234:5678:9abc::2", "down", uint64(i * 3e7)})
+			}
+			s.Show(Frame{At: time.Duration(i) * 100 * time.Millisecond, Lanes: lanes, Done: uint64(i * 10e6), Total: uint64(i%2) * 2e9, Unit: "arrived", Note: strings.Repeat("long ", 50)})
+			if len(x.lines) > size[1]+i {
+				t.Fatalf("%v: %d lines", size, len(x.lines))
+			}
+			if i == 50 {
+				s.Line("event")
+			}
+		}
+		if got := strings.Join(x.lines, "\n"); size[0] >= 80 && (!strings.Contains(got, "10.0.0.1->10.0.0.2") || !strings.Contains(got, "990.0 MB of 2.0 GB")) || size[1] >= 16 && !strings.Contains(got, "┤") {
+			t.Errorf("%v:\n%s", size, got)
+		}
+		s.Close()
+		if got := strings.Join(x.lines, "|"); got != "first|event" {
+			t.Errorf("%v: what is left: %q", size, got)
+		}
+	}
+}
+
+// TestRates: what is shown is what was carried.
+func TestRates(t *testing.T) {
+	x := &terminal{t: t, wide: 100}
+	s := newScreen(x, false, func() (int, int) { return 100, 10 })
+	for i := range 50 {
+		s.Show(Frame{At: time.Duration(i) * 100 * time.Millisecond, Lanes: []Lane{{"a", "up", uint64(i) * 5e6}}, Done: uint64(i) * 200e6, Total: 20e9})
+	}
+	if got := strings.Join(x.lines, "\n"); !strings.Contains(got, "50 MB/s") || !strings.Contains(got, "2.00 GB/s") || !strings.Contains(got, "0:05 left") {
+		t.Error(got)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for got, want := range map[string]string{
+		Size(0): "0 B", Size(999): "999 B", Size(999_960): "1.0 MB", Size(12_345_678): "12.3 MB", Size(1 << 60): "1152921.5 TB",
+		Rate(12): "12 MB/s", Rate(1234): "1.23 GB/s", Left(60e6, 1): "1:00", Left(7200e6, 1): "2:00:00", Left(5, 0): "", Left(1<<60, 1): "",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestNoTerminal: then there is no screen.
+func TestNoTerminal(t *testing.T) {
+	f, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if New(f) != nil {
+		t.Error("a file is taken for a terminal")
+	}
+}
