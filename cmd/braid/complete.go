@@ -128,6 +128,8 @@ func valuesOf(v *kong.Value, current string) (list []candidate) {
 	switch v.Tag.Get("complete") {
 	case "settings":
 		return settingsFor(current)
+	case "rails":
+		return railsFor(current)
 	case "keys":
 		for _, s := range new(braid.Settings).List() {
 			list = append(list, candidate{s.Name, s.Text})
@@ -157,12 +159,16 @@ func valuesOf(v *kong.Value, current string) (list []candidate) {
 
 // settingsFor completes KEY=, and then a value where there are only some.
 func settingsFor(current string) (list []candidate) {
-	key, _, whole := strings.Cut(current, "=")
+	key, value, whole := strings.Cut(current, "=")
 	for _, s := range new(braid.Settings).List() {
 		switch {
 		case s.Value == "unset" || s.Value == "set": // a secret does not belong on a command line
 		case !whole:
 			list = append(list, candidate{s.Name + "=", s.Text})
+		case s.Name == key && key == "rails":
+			for _, c := range railsFor(value) {
+				list = append(list, candidate{key + "=" + c.word, c.text})
+			}
 		case s.Name == key:
 			words, ok := strings.CutPrefix(s.Grammar, "one of ")
 			for word := range strings.SplitSeq(words, ", ") {
@@ -170,6 +176,22 @@ func settingsFor(current string) (list []candidate) {
 					list = append(list, candidate{key + "=" + word, ""})
 				}
 			}
+		}
+	}
+	return list
+}
+
+// railsFor completes the last name of a list of rails: interfaces of this host, once each.
+func railsFor(current string) (list []candidate) {
+	rails, err := braid.LocalRails()
+	if err != nil {
+		return nil
+	}
+	head := current[:strings.LastIndex(current, ",")+1]
+	for _, r := range rails {
+		c := candidate{head + r.Interface, "interface"}
+		if !slices.Contains(list, c) {
+			list = append(list, c)
 		}
 	}
 	return list
