@@ -47,7 +47,7 @@ func (*commands) Help() string {
   braid perftest --spawn -t put_bw -s 1m  how fast it is here
   braid info config                       what can be set, and what is
 
-Settings: --set keepalive=2s, BRAID_KEEPALIVE=2s, or a file. Manual: braid man | man -l -
+Settings: --set keepalive=2s, BRAID_KEEPALIVE=2s, or a file; braid help info. All of this as a manual page: braid man.
 `
 }
 

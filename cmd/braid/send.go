@@ -82,8 +82,10 @@ func (c *sendCommand) options(w world) (o files.SendOptions, err error) {
 
 // node is what a node of a transfer is opened with.
 func (c *connectFlags) node(w world, name string) (o braid.Options, err error) {
-	o.Name = name
 	if o.Settings, err = c.settings(w.errOut); err != nil {
+		return o, err
+	}
+	if err = o.Settings.Default("name", name); err != nil {
 		return o, err
 	}
 	o.Times.Suspended, err = time.ParseDuration(valueOf(o.Settings, "suspended"))
