@@ -27,6 +27,7 @@ fmt: ## fails if a file is not gofmt'ed
 vet: ## go vet, plain and with the invariants compiled in
 	$(GO) vet ./...
 	$(GO) vet -tags invariants ./...
+	$(GO) vet -tags interop ./test/interop
 
 .PHONY: lint
 lint: ## sizes, arrows, names and bans of this project
@@ -65,6 +66,10 @@ bench: ## benchmarks; BENCH= and PKG= choose
 .PHONY: mutants
 mutants: ## break the code on purpose, rule by rule; the tests must notice each
 	BRAID_MUTANTS=1 $(GO) test -count=1 -timeout 20m -v ./test/mutants
+
+.PHONY: interop
+interop: ## the software RDMA device against the kernel's, in two virtual machines; Debian, the first time as root
+	bash test/interop/run
 
 .PHONY: demo
 demo: ## see a lane die and nothing else
