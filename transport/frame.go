@@ -45,7 +45,8 @@ type Frame struct {
 	Class   Class
 	Head    []byte // copied by Post
 	Payload []byte
-	// ZeroCopy: Payload is sent from where it stands, and must not change until Sent.
+	// ZeroCopy: Payload is sent from where it stands, and must not change until Sent. If that is when it is acknowledged, the
+	// transport asks for the acknowledgement by itself, of the last such frame that goes out at a time.
 	ZeroCopy bool
 	// AckNow asks the peer to acknowledge this frame at once.
 	AckNow bool

@@ -44,7 +44,6 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	f.Class = transport.Data
 	f.Payload = rest[:n:n]
 	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
-	f.AckNow = f.ZeroCopy && n == len(rest)
 	f.Done = r.Done()
 	return true
 }

@@ -62,6 +62,7 @@ type sender struct {
 	control        []item // not yet on the wire
 	controlFlushed int
 	askAck, ask    bool // an acknowledgement is asked for: since Flush, before it
+	lent           bool // zero-copy payloads went out, and their acknowledgement is not asked for
 	pumpAt         time.Duration
 
 	need    int // size of the data frame that found no room; -1 none

@@ -169,7 +169,11 @@ func (ep *endpoint) dropControl() {
 func (ep *endpoint) sendData() {
 	e := ep.led.At(ep.sent)
 	it := ep.pack(e.Head, e.Payload)
+	ep.lent = ep.lent || e.ZeroCopy && ep.retain // the poster waits for his memory
 	it.kind, it.id, it.ackNow, it.index = itemData, e.ID, e.AckNow, ep.sent
+	if ep.lent && ep.sent+1 == ep.flushed {
+		it.ackNow, ep.lent = true, false
+	}
 	it.ack = ep.tellPosition()
 	ep.net.note(WentOut, ep, ep.sent, int(checksum(uint64(it.size), it.buf.Bytes[:min(it.size, 64)])>>1))
 	ep.sent++

@@ -5,7 +5,7 @@ import "time"
 const (
 	ackDelay  = time.Millisecond // the longest that an acknowledgement waits for a frame to ride on
 	ackFrames = 256
-	ackBytes  = 256 << 10 // or what fills an eighth of a window
+	ackBytes  = 1 << 20 // or what fills a quarter of a window
 )
 
 // acks is what the peer is owed.
@@ -27,7 +27,7 @@ func (ep *endpoint) owes() bool {
 // due says whether the acknowledgement is worth a frame of its own now.
 func (ep *endpoint) due() bool {
 	return ep.in.accepted != ep.acks.out && (ep.acks.now ||
-		ep.in.accepted-ep.acks.out >= ackFrames || ep.in.acceptedBytes-ep.acks.outBytes >= min(ackBytes, ep.window/8))
+		ep.in.accepted-ep.acks.out >= ackFrames || ep.in.acceptedBytes-ep.acks.outBytes >= min(ackBytes, ep.window/4))
 }
 
 // acknowledged: an acknowledgement of everything accepted so far is on its way.

@@ -30,6 +30,7 @@ type outbox struct {
 	fill      int
 	lastFrame uint64 // number of the last frame that is in it
 	lastHead  []byte // header of the last frame of all
+	lent      bool   // payloads of users were posted, and their acknowledgement is not asked for
 
 	parts []part
 	first int // parts before it are written

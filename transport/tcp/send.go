@@ -32,6 +32,7 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 		ep.flush()
 	}
 	if f.ZeroCopy {
+		ep.out.lent = true
 		return transport.Pending
 	}
 	return transport.Done
@@ -74,6 +75,10 @@ func (ep *endpoint) flush() {
 		return
 	}
 	ep.out.progress = false
+	if ep.out.lent && ep.retain {
+		ep.out.ask(&ep.led) // somebody waits for his memory; the last frame asks for all before it
+	}
+	ep.out.lent = false
 	for {
 		if ep.out.empty() {
 			if !ep.due() {

@@ -10,6 +10,7 @@ import (
 var ackCases = []testCase{
 	{"ack now", testAckNow},
 	{"request ack", testRequestAck},
+	{"ack of what was lent", testAckLent},
 	{"delayed ack", testDelayedAck},
 	{"round trips", testRoundTrips},
 }
@@ -49,6 +50,24 @@ func testRequestAck(w *world) {
 	w.settle(3 * ackDelay)
 	if c := server.ep.Counts(); c.RoundTrips != 0 {
 		w.Errorf("round trips without a frame: %+v", c)
+	}
+}
+
+// testAckLent: nobody has to ask that the user gets his memory back soon: the receiver owes nothing when it has taken the last of
+// the frames that went out together.
+func testAckLent(w *world) {
+	client, server := w.connect(setup{})
+	size := max(2000, w.Client.Attr().ZeroCopy)
+	for i := range 20 {
+		for range i%3 + 1 {
+			client.mustPost(shape{size: size, zero: true})
+		}
+		asked := client.book.frames[client.book.posted-1].pending
+		w.until("the frames", func() bool { return server.got == client.book.posted })
+		if asked && w.Server.Deadline() != 0 {
+			w.Errorf("the acknowledgement of a zero-copy frame may wait")
+		}
+		w.until("the end of them", client.idle)
 	}
 }
 
