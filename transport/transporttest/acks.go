@@ -74,27 +74,26 @@ func testAckLent(w *world) {
 // testDelayedAck runs the receiver at its Deadline only: with an acknowledgement owed there must be one, soon.
 func testDelayedAck(w *world) {
 	client, server := w.connect(setup{})
-	clientOnly := func() int { return w.progress(w.Client) }
+	turn := func() int {
+		n := w.progress(w.Client)
+		if d := w.Server.Deadline(); d != 0 && w.Now() >= d {
+			n += w.progress(w.Server)
+		}
+		return n
+	}
 	for range 10 {
 		client.mustPost(shape{size: 10})
 		w.until("the frame", func() bool { return server.got == client.book.posted })
 		start := w.Now()
-		if d := w.Server.Deadline(); d != 0 {
-			if d > start+ackDelay+w.Slack {
-				w.Errorf("Deadline is in %v: an acknowledgement may wait for %v", d-start, ackDelay)
-			}
-			w.untilOn("the server's Deadline", func() bool { return w.Now() >= d }, clientOnly)
-			w.progress(w.Server)
-		}
-		w.untilOn("an acknowledgement, with the server asleep until its Deadline", client.idle, clientOnly)
+		w.untilOn("an acknowledgement, with the server asleep until its Deadline", client.idle, turn)
 		if d := w.Now() - start; d > ackDelay+w.Slack {
 			w.Errorf("a delayed acknowledgement took %v, want at most %v (and slack %v)", d, ackDelay, w.Slack)
 		}
 	}
 	w.settle(3 * ackDelay)
 	for _, i := range []transport.Iface{w.Client, w.Server} {
-		if d := i.Deadline(); d != 0 {
-			w.Errorf("Deadline %v with nothing owed", d)
+		if d := i.Deadline(); d != 0 && d < w.Now()+10*ackDelay { // a device may have timers of its own
+			w.Errorf("Deadline in %v with nothing owed", d-w.Now())
 		}
 	}
 }

@@ -1,0 +1,297 @@
+package rc
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/openbraid/braid/internal/timer"
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+const (
+	// sayAgain is when a datagram that has no answer is sent again first; it doubles.
+	sayAgain = 10 * time.Millisecond
+	// sayTimes is how often: 2.5 s until a dial finds nobody.
+	sayTimes = 8
+	// farewellTimes: who does not hear of an end finds out when he sends.
+	farewellTimes = 4
+)
+
+// call is the dialogue by which a connection is made.
+//
+//	dialer     request ──>          ──> ready, and what it sends
+//	acceptor           reply ──>    (each sends its last word again until it is answered)
+type call struct {
+	ep     *endpoint
+	to     rdma.AHAttr
+	conn   uint64
+	dialer bool
+	peer   uint32 // its queue pair; 0: not known
+	last   message
+	times  int
+	timer  *timer.Timer
+}
+
+func (c *call) open(ep *endpoint, to rdma.AHAttr, conn uint64, dialer bool) {
+	c.ep, c.to, c.conn, c.dialer = ep, to, conn, dialer
+	c.timer = timer.New(c.again)
+}
+
+// dial sends the request.
+func (c *call) dial(ep *endpoint, to rdma.AHAttr) {
+	c.open(ep, to, ep.f.env.Rand(), true)
+	c.say(request)
+}
+
+// terms is what a request and a reply say of our side.
+func (c *call) message(v verb) message {
+	ep := c.ep
+	return message{
+		verb: v, dialer: c.dialer, conn: c.conn, qpn: ep.qp.Num(), psn: ep.psn, yours: c.peer,
+		mtu: ep.p.dev.Port().ActiveMTU, receives: ep.flow.posted, segment: uint32(ep.f.o.SegmentBytes),
+	}
+}
+
+// say sends a message, and again until hush.
+func (c *call) say(v verb) {
+	c.last, c.times = c.message(v), 0
+	c.once()
+}
+
+func (c *call) once() {
+	wait := sayAgain << c.times
+	c.times++
+	c.ep.f.timers.Set(c.timer, c.ep.f.env.Now()+wait)
+	if err := c.ep.p.mail.post(c.to, &c.last); err != nil {
+		c.ep.fail("dial", err)
+	}
+}
+
+// again is the timer.
+func (c *call) again() {
+	if c.times < sayTimes {
+		c.once()
+		return
+	}
+	c.ep.lost(c.ep.wrap("dial", transport.ErrReset, errNoAnswer))
+}
+
+func (c *call) hush() {
+	if c.timer != nil {
+		c.ep.f.timers.Stop(c.timer)
+	}
+}
+
+// is says whether a message belongs to this connection.
+func (c *call) is(m *message, from rdma.AHAttr) bool {
+	return c.conn == m.conn && c.dialer != m.dialer && c.to == from && (c.peer == 0 || m.qpn == c.peer || m.verb == reject)
+}
+
+// said is what a peer's datagram does.
+func (p *port) said(m *message, from rdma.AHAttr) {
+	i := slices.IndexFunc(p.eps, func(ep *endpoint) bool { return ep != nil && ep.call.is(m, from) })
+	if i < 0 {
+		p.stranger(m, from)
+		return
+	}
+	ep := p.eps[i]
+	switch m.verb {
+	case request:
+		p.tell(from, &ep.call.last) // it did not get the reply
+	case reply:
+		ep.replied(m)
+	case ready:
+		ep.established()
+	case reject:
+		ep.rejected(m)
+	case leave:
+		p.answerLeave(m, from)
+		ep.told = true
+		ep.lost(ep.wrap("receive", transport.ErrPeerClosed, nil))
+	case left:
+		p.heard(m, from)
+	case verbs:
+	}
+}
+
+// heard ends the farewell that is answered.
+func (p *port) heard(m *message, from rdma.AHAttr) {
+	p.farewells = slices.DeleteFunc(p.farewells, func(w *farewell) bool {
+		if !w.is(m, from) {
+			return false
+		}
+		p.f.timers.Stop(w.timer)
+		return true
+	})
+}
+
+// tell sends a message once.
+func (p *port) tell(to rdma.AHAttr, m *message) { _ = p.mail.post(to, m) }
+
+// stranger answers what belongs to no connection that is there.
+func (p *port) stranger(m *message, from rdma.AHAttr) {
+	switch m.verb {
+	case request:
+		p.asked(m, from)
+	case leave:
+		p.answerLeave(m, from)
+	case left:
+		p.heard(m, from)
+	case reply: // of a dial that was given up: end it over there
+		p.tell(from, &message{verb: leave, dialer: true, conn: m.conn, qpn: m.yours, yours: m.qpn})
+	case ready, reject, verbs:
+	}
+}
+
+func (p *port) answerLeave(m *message, from rdma.AHAttr) {
+	p.tell(from, &message{verb: left, dialer: !m.dialer, conn: m.conn, qpn: m.yours, yours: m.qpn})
+}
+
+// asked: somebody dials.
+func (p *port) asked(m *message, from rdma.AHAttr) {
+	no := func(reason uint8) { p.tell(from, &message{verb: reject, reason: reason, conn: m.conn, yours: m.qpn}) }
+	switch {
+	case !m.dialer:
+		return
+	case p.listener == nil:
+		no(reasonNobody)
+		return
+	case p.halfOpen >= halfOpen:
+		no(reasonFull)
+		return
+	}
+	ep, err := p.endpoint(accepting, transport.Options{})
+	if err != nil {
+		p.f.env.Log.Warn("a connection can't be accepted", "from", addrOf(from), "err", err)
+		no(reasonFull)
+		return
+	}
+	p.halfOpen++
+	ep.remote = addrOf(from).String()
+	ep.call.open(ep, from, m.conn, false)
+	if err := ep.connect(m); err != nil {
+		no(reasonTerms)
+		ep.Close()
+		return
+	}
+	ep.call.say(reply)
+}
+
+// connect brings the queue pair up, given what the peer says of its own. The peer's address is resolved here, afresh.
+//
+// Source: uct_rc_mlx5_iface_common_devx_connect_qp, with the handle of #11847 that nobody keeps.
+func (ep *endpoint) connect(m *message) error {
+	ep.call.peer = m.qpn
+	ep.flow.limit, ep.largest = m.receives, int(min(m.segment, chunkLen))-segmentLen
+	a := rdma.QPAttr{
+		State: rdma.RTR, AV: ep.call.to, PathMTU: min(m.mtu, ep.p.dev.Port().ActiveMTU), DestQPN: m.qpn, RQPSN: m.psn,
+		MaxDestReads: 1, MinRNRTimer: rnrTimer,
+	}
+	mask := rdma.MaskAV | rdma.MaskPathMTU | rdma.MaskDestQPN | rdma.MaskRQPSN | rdma.MaskMaxDestReads | rdma.MaskMinRNRTimer
+	if err := ep.qp.Modify(a, mask); err != nil {
+		return err
+	}
+	o := &ep.f.o
+	a = rdma.QPAttr{State: rdma.RTS, SQPSN: ep.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: rnrRetry, MaxReads: 1}
+	mask = rdma.MaskSQPSN | rdma.MaskTimeout | rdma.MaskRetryCount | rdma.MaskRNRRetry | rdma.MaskMaxReads
+	return ep.qp.Modify(a, mask)
+}
+
+// replied: the acceptor's side of the connection.
+func (ep *endpoint) replied(m *message) {
+	if ep.state == connecting && m.yours == ep.qp.Num() {
+		if err := ep.connect(m); err != nil {
+			ep.lost(ep.wrap("dial", nil, err))
+			return
+		}
+		ep.call.hush()
+		ep.note(evConnected)
+		ep.soil()
+		msg := ep.call.message(ready)
+		ep.p.tell(ep.call.to, &msg)
+		ep.sink.Connected()
+		return
+	}
+	if ep.state == up || ep.state == quiesced { // it did not hear that we are
+		msg := ep.call.message(ready)
+		ep.p.tell(ep.call.to, &msg)
+	}
+}
+
+// established: the dialer has got the reply.
+func (ep *endpoint) established() {
+	if ep.state != accepting {
+		return
+	}
+	ep.call.hush()
+	ep.p.halfOpen--
+	ep.note(evConnected)
+	l := ep.p.listener
+	if l == nil {
+		ep.Close()
+		return
+	}
+	sink, o := l.acceptor.Accepted(ep)
+	if sink == nil {
+		ep.Close()
+	}
+	if ep.state != closed {
+		ep.sink = sink
+		ep.setWindow(o)
+		ep.soil()
+	}
+}
+
+func (ep *endpoint) rejected(m *message) {
+	if ep.state != connecting {
+		return
+	}
+	err := fmt.Errorf("rejected for reason %d", m.reason)
+	switch m.reason {
+	case reasonNobody:
+		err = errNobody
+	case reasonFull:
+		err = errFull
+	}
+	ep.told = true
+	ep.lost(ep.wrap("dial", transport.ErrReset, err))
+}
+
+// farewell tells a peer that a connection has ended, until it says that it knows.
+type farewell struct {
+	p     *port
+	to    rdma.AHAttr
+	msg   message
+	times int
+	timer *timer.Timer
+}
+
+func (w *farewell) is(m *message, from rdma.AHAttr) bool {
+	return w.msg.conn == m.conn && w.msg.dialer != m.dialer && w.to == from
+}
+
+// bye begins a farewell, unless the peer said it first.
+func (ep *endpoint) bye() {
+	ep.call.hush()
+	if ep.told || ep.call.timer == nil {
+		return
+	}
+	ep.told = true
+	w := &farewell{p: ep.p, to: ep.call.to, msg: ep.call.message(leave)}
+	w.timer = timer.New(w.again)
+	ep.p.farewells = append(ep.p.farewells, w)
+	w.again()
+}
+
+func (w *farewell) again() {
+	p := w.p
+	if w.times == farewellTimes {
+		p.farewells = slices.DeleteFunc(p.farewells, func(o *farewell) bool { return o == w })
+		return
+	}
+	p.f.timers.Set(w.timer, p.f.env.Now()+sayAgain<<w.times)
+	w.times++
+	p.tell(w.to, &w.msg)
+}

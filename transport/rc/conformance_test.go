@@ -1,0 +1,53 @@
+package rc_test
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/fabric"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/transporttest"
+)
+
+// pair makes pairs over a network in memory.
+func pair(seed uint64, c fabric.Config, o rc.Options, rules ...carrier.Rule) transporttest.Factory {
+	return func(t testing.TB) *transporttest.Pair {
+		w := newNetwork(t, seed, c)
+		w.rules = rules
+		o.TrustNetwork = true
+		client, server := w.iface("10.0.0.2", o), w.iface("10.0.0.1", o)
+		return &transporttest.Pair{
+			Client: client, Server: server, Addr: "10.0.0.1:0", Nobody: "10.0.0.1:9",
+			Now: w.Now, Advance: func() {
+				for _, i := range w.ifaces {
+					if v := rc.Check(i); v != "" {
+						t.Fatal(v)
+					}
+				}
+				w.tick()
+			},
+			Slack: 300 * time.Microsecond,
+			Cut: func(ep transport.Endpoint, how transporttest.Cut) {
+				if how == transporttest.Silence {
+					w.silence(ep)
+					return
+				}
+				a := netip.MustParseAddrPort(ep.Local()).Addr()
+				w.SetLink(a, false)
+				w.SetLink(a, true)
+			},
+		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			transporttest.Run(t, pair(seed, fabric.Config{Latency: time.Duration(seed) * 5 * time.Microsecond}, rc.Options{}))
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package rc
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/internal/timer"
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+// iface is one worker's ports.
+type iface struct {
+	env    transport.Env
+	o      Options
+	pool   *mpool.Pool // of frames that are put together
+	ports  []*port
+	timers timer.Set
+	sleep  sleeper
+	owing  owing // acknowledgements that may wait a little
+
+	dirty  []*endpoint // Flush has something to do for them
+	later  []*endpoint // Progress has
+	closed bool
+	inside bool
+	now    time.Duration
+
+	scratch
+}
+
+// scratch is memory that calls share, because only one of them runs at a time.
+type scratch struct {
+	wcs      [64]rdma.WC
+	events   [16]rdma.Event
+	incoming transport.Incoming
+	serving  []*endpoint
+	batch    batch
+	recvs    struct {
+		wrs  [16]rdma.RecvWR
+		sges [16][1]rdma.SGE
+	}
+}
+
+// Attr implements transport.Iface. A payload is never sent from where it stands: the engine may want it back at any time
+// (Endpoint.Detach), and a device can't be made to let go of it without ending the connection.
+func (f *iface) Attr() transport.Attr {
+	return transport.Attr{Name: "rc", MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true}
+}
+
+// Dial implements transport.Iface.
+func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink) (transport.Endpoint, error) {
+	fail := func(err error) (transport.Endpoint, error) {
+		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+	}
+	if f.closed {
+		return fail(transport.ErrClosed)
+	}
+	to, err := parseAddr(remote)
+	if err != nil {
+		return fail(err)
+	}
+	var from netip.Addr
+	if local != "" {
+		if from, err = netip.ParseAddr(local); err != nil {
+			return fail(err)
+		}
+		from = from.Unmap()
+	}
+	p, err := f.portFor(from, to)
+	if err != nil {
+		return fail(err)
+	}
+	ep, err := p.endpoint(connecting, o)
+	if err != nil {
+		return fail(err)
+	}
+	ep.sink, ep.remote = s, to.String()
+	ep.call.dial(ep, p.av(rdma.GIDFrom(to.Addr()), to.Port()))
+	return ep, nil
+}
+
+// portFor finds or opens the port that dials from an address, or to one.
+func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
+	for _, p := range f.ports {
+		if p.dead == nil && (from.IsValid() && p.addr.Addr() == from || !from.IsValid() && p.towards == to.Addr()) {
+			return p, reaches(p.gid, to.Addr())
+		}
+	}
+	for _, a := range []netip.Addr{from, to.Addr()} {
+		if err := f.o.trusted(a); a.IsValid() && err != nil {
+			return nil, err
+		}
+	}
+	p, err := f.open(Place{Local: netip.AddrPortFrom(from, 0), Remote: to})
+	if err != nil {
+		return nil, err
+	}
+	if !from.IsValid() {
+		p.towards = to.Addr()
+	}
+	return p, reaches(p.gid, to.Addr())
+}
+
+// Listen implements transport.Iface. The port of addr is that of the device: packets of all its connections come there.
+func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, error) {
+	fail := func(err error) (transport.Listener, error) { return nil, &Error{Op: "listen", Local: addr, Err: err} }
+	if f.closed {
+		return fail(transport.ErrClosed)
+	}
+	at, err := parseAddr(addr)
+	if err != nil {
+		return fail(err)
+	}
+	if at.Addr().IsUnspecified() {
+		return fail(errOneAddr)
+	}
+	if err := f.o.trusted(at.Addr()); err != nil {
+		return fail(err)
+	}
+	for _, p := range f.ports {
+		// A listener that was closed leaves its device to the connections that it accepted; the address is free again.
+		if p.addr == at && p.dead == nil && p.listener == nil {
+			return p.listen(a), nil
+		}
+	}
+	p, err := f.open(Place{Local: at})
+	if err != nil {
+		return fail(err)
+	}
+	return p.listen(a), nil
+}
+
+// open opens a device.
+func (f *iface) open(at Place) (*port, error) {
+	at.Now = f.env.Now
+	dev, err := f.o.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	p := &port{f: f, dev: dev}
+	if err := p.open(at.Local.Addr()); err != nil {
+		_ = dev.Close()
+		return nil, err
+	}
+	f.ports = append(f.ports, p)
+	f.sleep.add(dev.EventFD())
+	return p, nil
+}
+
+// Progress implements transport.Iface.
+func (f *iface) Progress() (n int) {
+	if f.closed {
+		return 0
+	}
+	if f.inside {
+		panic("rc: Progress was called from inside a callback")
+	}
+	f.inside = true
+	defer func() { f.inside = false }()
+	f.now = f.env.Now()
+	n = f.leftovers()
+	for i := 0; i < len(f.ports); i++ { // grows when a callback dials
+		if n += f.ports[i].progress(); f.closed {
+			return n
+		}
+	}
+	n += f.timers.Run(f.now)
+	f.sweep()
+	return n
+}
+
+// leftovers does what calls outside of Progress found to do but may not do themselves.
+func (f *iface) leftovers() (n int) {
+	if len(f.later) == 0 {
+		return 0
+	}
+	batch := f.later
+	f.later = f.serving[:0] // what is added meanwhile waits for the next turn
+	for _, ep := range batch {
+		ep.later = false
+		n += ep.leftovers()
+	}
+	clear(batch)
+	f.serving = batch[:0]
+	return n
+}
+
+// sweep closes ports that nobody needs any more.
+func (f *iface) sweep() {
+	f.ports = slices.DeleteFunc(f.ports, func(p *port) bool {
+		if !p.unused() {
+			return false
+		}
+		p.close()
+		return true
+	})
+}
+
+// Flush implements transport.Iface.
+func (f *iface) Flush() {
+	f.overdue(f.now)
+	for _, ep := range f.dirty {
+		ep.dirty = false
+		ep.flush()
+		if ep.owes() && !ep.acks.listed && !ep.acks.now {
+			f.owing.add(ep, f.now+ackDelay)
+		}
+	}
+	clear(f.dirty)
+	f.dirty = f.dirty[:0]
+}
+
+// Deadline implements transport.Iface. Who asks may sleep until then, so the completion queues are armed.
+func (f *iface) Deadline() time.Duration {
+	at := f.timers.Next()
+	sooner := func(t time.Duration) {
+		if t > 0 && (at == 0 || t < at) {
+			at = t
+		}
+	}
+	if f.owing.first != nil {
+		sooner(max(1, f.owing.first.acks.at))
+	}
+	soon := len(f.later) > 0
+	for _, p := range f.ports {
+		sooner(p.dev.Deadline())
+		soon = soon || !p.arm()
+	}
+	if soon {
+		sooner(max(1, f.env.Now()))
+	}
+	return at
+}
+
+// EventFD implements transport.Iface.
+func (f *iface) EventFD() int {
+	if f.closed || f.o.Polled {
+		return -1
+	}
+	return f.sleep.fd()
+}
+
+// Watch implements transport.Iface: the descriptors of devices cost nothing while nobody waits.
+func (f *iface) Watch(bool) {}
+
+// Close implements transport.Iface.
+func (f *iface) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	for _, p := range f.ports {
+		for _, ep := range p.eps {
+			if ep != nil {
+				ep.Close()
+				ep.finish() // nothing lingers
+			}
+		}
+		p.close()
+	}
+	f.ports, f.dirty, f.later = nil, nil, nil
+	f.owing = owing{}
+	f.pool.Close()
+	return f.sleep.close()
+}

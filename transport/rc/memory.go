@@ -1,0 +1,103 @@
+package rc
+
+import (
+	"sync"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+const (
+	// memStep is what the sizes of registered memory are multiples of.
+	memStep = 4 << 10
+	// memKeep is how many bytes of one size are kept for the next.
+	memKeep = 8 << 20
+)
+
+// block is memory that the device knows.
+type block struct {
+	*transport.Buffer
+	mr rdma.MR
+}
+
+// sge names [at, at+n) of the block.
+func (b *block) sge(at, n int) rdma.SGE {
+	return rdma.SGE{Addr: b.mr.Addr() + uint64(at), Length: uint32(n), LKey: b.mr.LKey()}
+}
+
+// memory is the registered memory of one port. Who kept a buffer may give it back on any goroutine; all else is the owner's.
+type memory struct {
+	pd  rdma.PD
+	all int // blocks that are registered
+
+	mu     sync.Mutex
+	free   [][]*block // by size
+	over   bool       // something is more than it may keep
+	closed bool
+}
+
+// get returns a block of at least size bytes with one holder.
+func (m *memory) get(size int) (*block, error) {
+	c := (size + memStep - 1) / memStep
+	m.mu.Lock()
+	if c < len(m.free) {
+		if n := len(m.free[c]); n > 0 {
+			b := m.free[c][n-1]
+			m.free[c][n-1] = nil
+			m.free[c] = m.free[c][:n-1]
+			m.mu.Unlock()
+			b.Revive()
+			return b, nil
+		}
+	} else {
+		m.free = append(m.free, make([][]*block, c+1-len(m.free))...)
+	}
+	m.mu.Unlock()
+	b := new(block)
+	b.Buffer = transport.NewBuffer(c*memStep, func(*transport.Buffer) { m.put(b) })
+	mr, err := m.pd.RegMR(b.Bytes, rdma.AccessLocalWrite)
+	if err != nil {
+		return nil, err
+	}
+	b.mr = mr
+	m.all++
+	return b, nil
+}
+
+func (m *memory) put(b *block) {
+	m.mu.Lock()
+	if !m.closed {
+		c := len(b.Bytes) / memStep
+		m.free[c] = append(m.free[c], b)
+		m.over = m.over || len(m.free[c])*len(b.Bytes) > memKeep
+	}
+	m.mu.Unlock()
+}
+
+// trim gives back what is more than is kept: on the owner's turn, since the device is his.
+func (m *memory) trim() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.over {
+		return
+	}
+	m.over = false
+	for c, list := range m.free {
+		for n := len(list); n*c*memStep > memKeep; n-- {
+			if list[n-1].mr.Deregister() != nil {
+				break // a work request names it still; the next turn
+			}
+			list[n-1] = nil
+			m.free[c] = list[:n-1]
+			m.all--
+		}
+	}
+}
+
+// close lets go of everything; the queue pairs are destroyed. Buffers that somebody kept stay his: they are ordinary memory.
+func (m *memory) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	m.free = nil
+}

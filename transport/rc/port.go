@@ -1,0 +1,293 @@
+package rc
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+// halfOpen is how many connections of a listener may be without a word of the dialer after its request.
+const halfOpen = 64
+
+// port is one open device: one local address.
+type port struct {
+	f       *iface
+	dev     rdma.Device
+	pd      rdma.PD
+	gid     rdma.GIDEntry
+	addr    netip.AddrPort
+	towards netip.Addr // opened to dial there, from whatever address leads there
+	mem     memory
+	mail    mail
+
+	blocks int // that a work request takes at most
+	inline int // bytes of the largest segment that the device copies
+
+	send    rdma.CQ
+	credits credits
+	recvs   []*bank
+
+	eps       []*endpoint // by slot
+	uses      []uint16    // of each slot, so that a late completion of a former user is known as one
+	halfOpen  int
+	farewells []*farewell
+	listener  *listener
+	dead      error // the device failed
+	closed    bool
+}
+
+// bank is a completion queue of receives: each endpoint has places in one for all that it ever posts at a time.
+type bank struct {
+	cq rdma.CQ
+	credits
+}
+
+// open makes what every connection needs. On an error the device is to be closed.
+func (p *port) open(local netip.Addr) (err error) {
+	if p.gid, err = chooseGID(p.dev.GIDs(), local, p.f.o.GIDIndex); err != nil {
+		return err
+	}
+	p.addr = netip.AddrPortFrom(p.gid.GID.IP(), p.dev.Port().UDPPort)
+	if err = p.f.o.trusted(p.addr.Addr()); err != nil {
+		return err
+	}
+	if p.pd, err = p.dev.AllocPD(); err != nil {
+		return err
+	}
+	p.mem.pd = p.pd
+	p.blocks, p.inline = p.dev.Attr().MaxWRBlocks, min(maxInline, p.dev.Attr().MaxInline)
+	depth := min(p.f.o.SendCQ, p.dev.Attr().MaxCQE)
+	if p.send, err = p.dev.CreateCQ(depth); err != nil {
+		return err
+	}
+	p.credits = newCredits(depth)
+	return p.mail.open(p)
+}
+
+// bank finds a completion queue with n places, or makes one.
+func (p *port) bank(n int) (*bank, error) {
+	for _, b := range p.recvs {
+		if b.take(n) {
+			return b, nil
+		}
+	}
+	depth := min(max(recvCQ, n), p.dev.Attr().MaxCQE)
+	cq, err := p.dev.CreateCQ(depth)
+	if err != nil {
+		return nil, err
+	}
+	b := &bank{cq: cq, credits: newCredits(depth)}
+	p.recvs = append(p.recvs, b)
+	if !b.take(n) {
+		return nil, fmt.Errorf("%w: a completion queue for %d receives", rdma.ErrLimit, n)
+	}
+	return b, nil
+}
+
+// slot finds a number for an endpoint.
+func (p *port) slot(ep *endpoint) uint32 {
+	i := slices.Index(p.eps, nil)
+	if i < 0 {
+		i = len(p.eps)
+		p.eps, p.uses = append(p.eps, nil), append(p.uses, 0)
+	}
+	p.eps[i] = ep
+	return uint32(i)
+}
+
+// release frees an endpoint's slot.
+func (p *port) release(ep *endpoint) {
+	p.eps[ep.slot] = nil
+	p.uses[ep.slot]++
+}
+
+// owner is whose work request has this ID, nil if that one is gone.
+func (p *port) owner(id uint64) *endpoint {
+	slot := id >> 32
+	if slot >= uint64(len(p.eps)) || p.uses[slot] != uint16(id>>16) {
+		return nil
+	}
+	return p.eps[slot]
+}
+
+// progress is one turn of the port: what was sent, what came, what was said, what happened. Room comes back before anybody is told.
+func (p *port) progress() (n int) {
+	if p.dead != nil {
+		return 0
+	}
+	n = p.dev.Progress()
+	n += p.pollSends()
+	n += p.pollReceives()
+	if p.closed {
+		return n
+	}
+	n += p.mail.progress(p.f.wcs[:])
+	if p.closed {
+		return n
+	}
+	n += p.pollEvents()
+	if !p.closed {
+		p.mem.trim()
+	}
+	return n
+}
+
+// pollSends takes completions of what was sent, then lets those post who wait for places.
+func (p *port) pollSends() (n int) {
+	wcs := p.f.wcs[:]
+	for {
+		k := p.send.Poll(wcs)
+		for i := range wcs[:k] {
+			if ep := p.owner(wcs[i].ID); ep != nil {
+				ep.sendEnded(&wcs[i])
+			}
+		}
+		if n += k; k < len(wcs) {
+			p.credits.empty()
+			break
+		}
+	}
+	for ep := p.credits.next(); ep != nil; ep = p.credits.next() {
+		ep.soil()
+	}
+	return n
+}
+
+// turnReceives bounds what one turn takes of each completion queue, before the others have their turn.
+const turnReceives = 512
+
+func (p *port) pollReceives() (n int) {
+	for _, b := range p.recvs {
+		for budget := turnReceives; budget > 0; budget -= len(p.f.wcs) {
+			wcs := p.f.wcs[:]
+			k := b.cq.Poll(wcs)
+			for i := range wcs[:k] {
+				if ep := p.owner(wcs[i].ID); ep != nil {
+					ep.received(&wcs[i])
+				}
+				if p.closed {
+					return n + i + 1
+				}
+			}
+			if n += k; k < len(wcs) {
+				b.empty()
+				break
+			}
+		}
+	}
+	return n
+}
+
+// pollEvents takes what happened by itself.
+func (p *port) pollEvents() (n int) {
+	for k := p.dev.PollEvents(p.f.events[:]); k > 0; k = p.dev.PollEvents(p.f.events[:]) {
+		for _, e := range p.f.events[:k] {
+			if p.happened(&e); p.closed || p.dead != nil {
+				return n + 1
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// happened says who is concerned by an event.
+func (p *port) happened(e *rdma.Event) {
+	all := func(*endpoint) bool { return true }
+	switch e.Type {
+	case rdma.EventPortDown:
+		p.lose(all, errPortDown)
+	case rdma.EventDeviceFatal:
+		p.dead = &Error{Op: "port", Local: p.addr.String(), Err: errFatal}
+		p.f.env.Log.Error("the RDMA device failed; new connections open another", "err", p.dead)
+		p.lose(all, errFatal)
+	case rdma.EventCQOverrun:
+		p.lose(all, errOverrun)
+	case rdma.EventGIDChange:
+		if !slices.ContainsFunc(p.dev.GIDs(), func(g rdma.GIDEntry) bool { return g == p.gid }) {
+			p.lose(all, errOwnMoved)
+		}
+	case rdma.EventNeighbour:
+		p.mail.moved(e.GID)
+		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID }, errMoved)
+	case rdma.EventQPFatal, rdma.EventQPRequest, rdma.EventQPAccess:
+		p.lose(func(ep *endpoint) bool { return ep.qp == e.QP }, errViolation)
+	case rdma.EventEstablished, rdma.EventSQDrained, rdma.EventLastWQE, rdma.EventPortActive:
+	}
+}
+
+// lose breaks the endpoints that are concerned.
+func (p *port) lose(which func(*endpoint) bool, why error) {
+	for i := 0; i < len(p.eps) && !p.closed; i++ {
+		if ep := p.eps[i]; ep != nil && which(ep) {
+			ep.lost(ep.wrap("port", transport.ErrReset, why))
+		}
+	}
+}
+
+// arm has completions wake whoever sleeps; false: there are some already.
+func (p *port) arm() bool {
+	ok := p.send.Arm(false) && p.mail.cq.Arm(false)
+	for _, b := range p.recvs {
+		ok = b.cq.Arm(false) && ok
+	}
+	return ok
+}
+
+// unused says whether the port can be closed: a device that nobody listens on and nobody uses.
+func (p *port) unused() bool {
+	if p.listener != nil || len(p.farewells) > 0 || p.mail.out > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.eps, func(ep *endpoint) bool { return ep != nil })
+}
+
+// close ends the device and what is left of it.
+func (p *port) close() {
+	if p.closed {
+		return
+	}
+	p.closed = true
+	for _, w := range p.farewells {
+		p.f.timers.Stop(w.timer)
+	}
+	p.farewells, p.listener = nil, nil
+	p.f.sleep.remove(p.dev.EventFD())
+	p.mem.close()
+	_ = p.dev.Close()
+}
+
+// listener is where connections of a port are accepted.
+type listener struct {
+	p        *port
+	acceptor transport.Acceptor
+	closed   bool
+}
+
+func (p *port) listen(a transport.Acceptor) *listener {
+	p.listener = &listener{p: p, acceptor: a}
+	return p.listener
+}
+
+// Addr implements transport.Listener.
+func (l *listener) Addr() string { return l.p.addr.String() }
+
+// Close implements transport.Listener. The device stays as long as connections use it.
+func (l *listener) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	if l.p.listener == l {
+		l.p.listener = nil
+	}
+	for _, ep := range l.p.eps {
+		if ep != nil && ep.state == accepting {
+			ep.Close()
+		}
+	}
+	return nil
+}

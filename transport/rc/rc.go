@@ -1,0 +1,117 @@
+package rc
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+const (
+	maxHead  = 4096
+	maxFrame = 1<<20 + maxHead // a control frame never waits for more than one part of it
+
+	defaultWindow = 4 << 20
+	// maxOutstanding frames, however small they are: each costs an entry in the books.
+	maxOutstanding = 16 << 10
+)
+
+// Place says what device is wanted.
+type Place struct {
+	// Local is the address that the device is to have. Not valid: one from which Remote can be reached. Port 0: any, where the device
+	// has a port of its own (rdma.DeviceAttr.PeerPort).
+	Local netip.AddrPort
+	// Remote is who is dialed; not valid for a listener.
+	Remote netip.AddrPort
+	// Now is the clock that the device goes by.
+	Now func() time.Duration
+}
+
+// Options of the transport.
+type Options struct {
+	// Open opens a device; the transport closes it. One device serves all connections of one local address.
+	Open func(at Place) (rdma.Device, error)
+	// TrustNetwork allows addresses that are no loopback ones. RDMA packets carry no proof: whoever can send packets with the peer's address
+	// and sees or guesses the numbers of a connection (24 bits each for queue pair and packet) can write into it.
+	TrustNetwork bool
+	// Polled: the devices have no descriptor, so there is none to sleep on.
+	Polled bool
+
+	// GIDIndex is the row of the port's table whose address is used; nil: chosen (see docs/rc.md).
+	GIDIndex *int
+	// TrafficClass (DSCP << 2) and HopLimit of what is sent; 0 is 0 and 64.
+	TrafficClass, HopLimit uint8
+	// Timeout (code of rdma.AckTimeout) and RetryCount decide when a peer that does not answer is given up. A device in software answers
+	// only when its program makes progress, so these are generous; a lane whose peer answers elsewhere is found much earlier.
+	// 0 is 16 (268 ms) and 7: 2.1 s in all.
+	Timeout, RetryCount uint8
+	// Receives is how many segments of SegmentBytes each endpoint has room for; 0 is 32 of 32 KiB. Before Admit it has 4.
+	Receives, SegmentBytes int
+	// SendCQ is the depth of the completion queue that all endpoints of a port share for what they send; 0 is 4096.
+	SendCQ int
+
+	// startAt is where indices of new send rings begin: for tests of their wrap.
+	startAt uint16
+}
+
+const (
+	narrowReceives = 4
+	sendRing       = 64 // work requests; a power of two
+	recvCQ         = 8192
+)
+
+func (o *Options) defaults() error {
+	or := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	or(&o.Receives, 32)
+	or(&o.SegmentBytes, 32<<10)
+	or(&o.SendCQ, 4096)
+	if o.Timeout == 0 {
+		o.Timeout = 16
+	}
+	if o.RetryCount == 0 {
+		o.RetryCount = 7
+	}
+	switch {
+	case o.Open == nil:
+		return fmt.Errorf("rc: Options.Open is nil: a device must come from somewhere")
+	case o.Receives < 2*narrowReceives || o.Receives > 1<<12:
+		return fmt.Errorf("rc: Options.Receives is %d: %d to %d", o.Receives, 2*narrowReceives, 1<<12)
+	case o.SegmentBytes < 8<<10 || o.SegmentBytes > chunkLen:
+		return fmt.Errorf("rc: Options.SegmentBytes is %d: %d to %d", o.SegmentBytes, 8<<10, chunkLen)
+	case o.SendCQ < 8 || o.Timeout > 31 || o.RetryCount > 7:
+		return fmt.Errorf("rc: Options.SendCQ %d, Timeout %d, RetryCount %d: at least 8, at most 31, at most 7", o.SendCQ, o.Timeout, o.RetryCount)
+	}
+	return nil
+}
+
+type rc struct{ o Options }
+
+// New makes the transport. Mistakes in the options are said by Open.
+//
+// Source: uct_rc_iface; its settings are UCX_RC_*.
+func New(o Options) transport.Transport { return &rc{o: o} }
+
+// Name implements transport.Transport.
+func (*rc) Name() string { return "rc" }
+
+// Open implements transport.Transport. Devices are opened when something is listened or dialed on.
+func (t *rc) Open(env transport.Env) (transport.Iface, error) {
+	o := t.o
+	if err := o.defaults(); err != nil {
+		return nil, err
+	}
+	f := &iface{env: env, o: o, pool: mpool.New(4<<10, 2<<20, 8<<20)}
+	if !o.Polled {
+		if err := f.sleep.open(); err != nil {
+			return nil, &Error{Op: "open", Err: err}
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,264 @@
+package rc
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
+)
+
+const (
+	// moderation is how many work requests complete with one completion.
+	moderation = 8
+	// earlySend is how much may be collected before Post sends by itself.
+	earlySend = 64 << 10
+	maxInline = 128
+)
+
+// Post implements transport.Endpoint.
+func (ep *endpoint) Post(f *transport.Frame) transport.Status {
+	if !ep.writes() {
+		return transport.Failed
+	}
+	if size := f.Len(); len(f.Head) > maxHead || size > int(ep.lim.frame) || f.ID == 0 ||
+		f.Class == transport.Data && !ep.lim.data {
+		panic(fmt.Errorf("rc: post of frame id %d, head %d, %d bytes, class %d; admitted is %+v: %w",
+			f.ID, len(f.Head), size, f.Class, ep.lim, transport.ErrFrame))
+	}
+	if f.Class == transport.Control {
+		return ep.postControl(f)
+	}
+	if n := ep.led.Len(); n > 0 && (ep.led.Bytes()+uint64(f.Len()) > ep.window || n >= maxOutstanding) {
+		ep.starve()
+		return transport.NoResource
+	}
+	copied := *f
+	copied.ZeroCopy = false
+	n := ep.led.Posted()
+	e := ep.led.Push(&copied)
+	if err := ep.out.put(ep, f, e, n); err != nil {
+		// It is in the books and nowhere else: as if the connection broke right after.
+		e.Head, e.Payload = append([]byte(nil), f.Head...), append([]byte(nil), f.Payload...)
+		ep.fail("send", err)
+		return transport.Done
+	}
+	ep.soil()
+	if ep.out.data.bytes >= earlySend {
+		ep.push()
+	}
+	return transport.Done
+}
+
+func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
+	if n := ep.out.control.bytes; n > 0 && n+f.Len() > maxControl {
+		ep.starved = true
+		return transport.NoResource
+	}
+	if err := ep.out.put(ep, f, nil, 0); err != nil {
+		ep.fail("send", err)
+		return transport.Failed
+	}
+	ep.soil()
+	return transport.Done
+}
+
+// starve remembers that somebody waits for room, and doesn't leave the peer the time to delay it.
+func (ep *endpoint) starve() {
+	if !ep.starved {
+		ep.starved = true
+		ep.RequestAck()
+	}
+}
+
+// roomy says whether a post would find room, for data and for control frames.
+func (ep *endpoint) roomy() bool {
+	return ep.led.Len() < maxOutstanding && (ep.led.Len() == 0 || ep.led.Bytes() <= ep.window/2) && ep.out.control.bytes < maxControl/2
+}
+
+// flush posts what waits, as far as it goes, then what the peer must know at once.
+func (ep *endpoint) flush() {
+	if ep.state != up || !ep.writes() {
+		return
+	}
+	ep.refill()
+	ep.push()
+	if ep.due() && ep.state == up && ep.failing == nil && ep.maySend(0) {
+		b := &ep.f.batch
+		ep.segment(b, nothing, 0, nil, 0)
+		ep.doorbell(b)
+	}
+}
+
+// due says whether the peer must be told something that no frame carries.
+func (ep *endpoint) due() bool {
+	return ep.ackDue() || ep.out.asking && ep.out.data.bytes == 0 || ep.flow.posted-ep.flow.told >= uint32(ep.receiving()/2)
+}
+
+// maySend says whether one more segment may be sent, with keep credits left after it. Who lacks a place in the completion queue gets in line.
+func (ep *endpoint) maySend(keep int32) bool {
+	if ep.flow.left() <= keep || !ep.ring.room(ep.p.blocks) {
+		return false
+	}
+	if !ep.p.credits.take(1) {
+		ep.p.credits.wait(ep)
+		return false
+	}
+	return true
+}
+
+// batch is work requests that are posted with one ring of the doorbell.
+type batch struct {
+	wrs    [16]rdma.SendWR
+	sges   [16][2]rdma.SGE
+	inline [16][maxInline]byte
+	n      int
+}
+
+// push makes segments of what waits: control frames first, but not between the segments of one of them.
+func (ep *endpoint) push() {
+	if ep.state != up || ep.failing != nil {
+		return
+	}
+	b := &ep.f.batch
+	for {
+		q := &ep.out.control
+		if q.empty() {
+			q = &ep.out.data
+		}
+		if q.empty() || !ep.maySend(1) {
+			break
+		}
+		ep.next(b, q)
+		if b.n == len(b.wrs) {
+			ep.doorbell(b)
+		}
+	}
+	ep.doorbell(b)
+}
+
+// next makes one segment of the first run of a queue.
+func (ep *endpoint) next(b *batch, q *queue) {
+	r := q.first()
+	n := min(r.to-r.at, ep.largest)
+	k, flags, last := frames, uint8(0), n == r.to-r.at
+	if !r.whole {
+		if k = more; !r.begun {
+			k, r.begun = first, true
+		}
+		if q == &ep.out.control {
+			flags = segControl
+		}
+	}
+	if last && q == &ep.out.data {
+		ep.out.sent = r.frame + 1
+	}
+	q.bytes -= n
+	at := r.at
+	r.at += n
+	ep.segment(b, k, flags, r, at)
+	if last {
+		q.pop()
+	}
+}
+
+// segment adds one segment to a batch: bytes [at, r.at) of a run, or a header alone.
+func (ep *endpoint) segment(b *batch, k kind, flags uint8, r *run, at int) {
+	i := b.n
+	b.n++
+	wr := &b.wrs[i]
+	*wr = rdma.SendWR{Op: rdma.OpSend}
+	s := segment{kind: k, flags: flags, granted: ep.flow.posted, ack: ep.in.accepted}
+	if ep.out.asking && ep.out.data.bytes == 0 {
+		s.flags, ep.out.asking = s.flags|segAckNow, false
+	}
+	body := 0
+	if r != nil {
+		body = r.at - at
+	}
+	ep.flow.sent++
+	ep.flow.told = ep.flow.posted
+	ep.acknowledged()
+	if size := segmentLen + body; size <= ep.p.inline {
+		wr.Inline = b.inline[i][:size]
+		s.emit(wr.Inline)
+		if r != nil {
+			copy(wr.Inline[segmentLen:], r.b.Bytes[at:r.at])
+		}
+		ep.took(wr)
+		return
+	}
+	head := ep.ring.next() * segmentLen
+	s.emit(ep.heads.Bytes[head : head+segmentLen])
+	b.sges[i] = [2]rdma.SGE{ep.heads.sge(head, segmentLen), r.b.sge(at, body)}
+	wr.SGL = b.sges[i][:]
+	ep.took(wr, r.b.Buffer)
+}
+
+// took enters a work request in the books, before the device has it.
+func (ep *endpoint) took(wr *rdma.SendWR, bufs ...*transport.Buffer) {
+	if ep.ring.quiet+1 >= moderation || ep.p.credits.low() {
+		wr.Flags = rdma.FlagSignaled
+	}
+	at := ep.ring.post(ep.qp.Blocks(wr), ep.out.sent, wr.Flags != 0, bufs...)
+	wr.ID = ep.id(at)
+}
+
+// id is what the completion of a work request comes back with.
+func (ep *endpoint) id(at uint16) uint64 {
+	return uint64(ep.slot)<<32 | uint64(ep.p.uses[ep.slot])<<16 | uint64(at)
+}
+
+// doorbell posts a batch and rings the doorbell. Its last work request says when it is done: nothing may follow that would.
+func (ep *endpoint) doorbell(b *batch) {
+	if b.n == 0 {
+		return
+	}
+	b.wrs[b.n-1].Flags = rdma.FlagSignaled
+	ep.ring.quiet = 0
+	n, st := ep.qp.PostSend(b.wrs[:b.n])
+	if n < b.n {
+		// The books said that there is room. The rest is ended with the queue pair.
+		ep.fail("send", fmt.Errorf("the device took %d of %d work requests: %v", n, b.n, st))
+	}
+	b.n = 0
+}
+
+// sendEnded takes a completion of what was sent: with it, of all that was posted before. Memory and places come back in any
+// state of the endpoint; what failed is told once.
+func (ep *endpoint) sendEnded(wc *rdma.WC) {
+	n, frame := ep.ring.complete(uint16(wc.ID))
+	ep.p.credits.give(n)
+	switch {
+	case ep.state == closed:
+		if ep.ring.len() == 0 {
+			ep.finish()
+		}
+		return
+	case wc.Status == rdma.StatusSuccess:
+	case ep.state <= up && wc.Status == rdma.StatusFlushed:
+		ep.lost(ep.wrap("send", transport.ErrReset, errViolation))
+	case ep.state <= up:
+		kind, err := failure(wc)
+		ep.lost(ep.wrap("send", kind, err))
+	}
+	if ep.state != up {
+		return
+	}
+	if !ep.retain {
+		ep.let(frame)
+	}
+	ep.settle()
+	if !ep.out.control.empty() || !ep.out.data.empty() {
+		ep.soil()
+	}
+	ep.room()
+}
+
+// let lets go of the memory of frames before n, when nobody wants them back.
+func (ep *endpoint) let(n uint64) {
+	o := &ep.out
+	for o.letGo = max(o.letGo, ep.led.Acked()); o.letGo < n && !ep.led.Held(); {
+		o.letGo++
+		ep.led.Release(ep.led.At(o.letGo - 1))
+	}
+}

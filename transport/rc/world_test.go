@@ -1,0 +1,114 @@
+package rc_test
+
+import (
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/soft"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/fabric"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+)
+
+// network is devices in memory, with time that goes on by tick.
+type network struct {
+	testing.TB
+	*fabric.Net
+	rand   *rand.Rand
+	nics   []*nic
+	ifaces []transport.Iface
+	rules  []carrier.Rule // of each device
+	config func(*soft.Config)
+	port   uint16
+}
+
+// nic is a device and the faults in front of it.
+type nic struct {
+	*soft.Device
+	faults *carrier.Faults
+	gone   bool
+}
+
+// Close notes that the device has ended.
+func (n *nic) Close() error {
+	n.gone = true
+	return n.Device.Close()
+}
+
+func newNetwork(t testing.TB, seed uint64, c fabric.Config) *network {
+	return &network{TB: t, Net: fabric.New(c), rand: rand.New(rand.NewPCG(seed, 7)), port: 50000}
+}
+
+// open is rc.Options.Open.
+func (w *network) open(local netip.Addr) func(rc.Place) (rdma.Device, error) {
+	return func(at rc.Place) (rdma.Device, error) {
+		addr, port := at.Local.Addr(), at.Local.Port()
+		if !addr.IsValid() {
+			addr = local
+		}
+		if port == 0 {
+			w.port++
+			port = w.port
+		}
+		p, err := w.Port(netip.AddrPortFrom(addr, port))
+		if err != nil {
+			return nil, err
+		}
+		f := carrier.WithFaults(p, w.Now, w.rand.Uint64, w.rules...)
+		c := soft.Config{Carrier: f, Now: w.Now, Rand: w.rand.Uint64}
+		if w.config != nil {
+			w.config(&c)
+		}
+		d, err := soft.Open(c)
+		if err != nil {
+			return nil, err
+		}
+		n := &nic{Device: d, faults: f}
+		w.nics = append(w.nics, n)
+		return n, nil
+	}
+}
+
+// iface opens an interface whose dials leave from local unless they say otherwise.
+func (w *network) iface(local string, o rc.Options) transport.Iface {
+	w.Helper()
+	o.Open, o.Polled = w.open(netip.MustParseAddr(local)), true
+	i, err := rc.New(o).Open(transport.Env{Now: w.Now, Rand: w.rand.Uint64, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.ifaces = append(w.ifaces, i)
+	return i
+}
+
+// live are the devices that are open.
+func (w *network) live() []*nic {
+	w.nics = slices.DeleteFunc(w.nics, func(n *nic) bool { return n.gone })
+	return w.nics
+}
+
+// tick goes to the next point in time at which anything happens, at most 50 µs on.
+func (w *network) tick() {
+	next := w.Now() + 50*time.Microsecond
+	for _, i := range w.ifaces {
+		if at := i.Deadline(); at != 0 && at < next {
+			next = at
+		}
+	}
+	w.Step(max(next, w.Now()+1000)) // one side may stand still although its time has come
+}
+
+// silence has the network lose everything between an endpoint and its peer but datagrams of other connections.
+func (w *network) silence(ep transport.Endpoint) {
+	own, peer := rc.Numbers(ep)
+	for _, n := range w.live() {
+		n.faults.SetRules(append([]carrier.Rule{{QP: &own, Share: 1, Drop: true}, {QP: &peer, Share: 1, Drop: true}}, w.rules...)...)
+	}
+}
