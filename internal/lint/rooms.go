@@ -51,6 +51,8 @@ var rooms = []room{
 	{dir: "internal/mpool", rank: 2, kind: service},
 	{dir: "rdma/soft/carrier", rank: 2, kind: contract},
 	{dir: "rdma/soft/pace", rank: 2, kind: service},
+	{dir: "transport/rc/queue", rank: 2, kind: service},
+	{dir: "transport/rc/wire", rank: 2, kind: service},
 
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},
@@ -66,18 +68,20 @@ var rooms = []room{
 	{dir: "rdma/verbs", rank: 3, kind: implementation},
 	{dir: "transport/self", rank: 3, kind: implementation},
 	{dir: "transport/shm", rank: 3, kind: implementation},
+	{dir: "transport/rc/mail", rank: 3, kind: implementation},
 	{dir: "transport/sim", rank: 3, kind: implementation},
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
 	{dir: "internal/paths", rank: 4, kind: engine},
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
-	{dir: "transport/rc", rank: 4, kind: implementation},
 
 	{dir: "internal/protocol", rank: 5, kind: engine},
+	{dir: "transport/rc", rank: 5, kind: implementation},
 	{dir: "internal/wireup", rank: 5, kind: engine},
 
 	{dir: "internal/outbox", rank: 6, kind: engine},
+	{dir: "transport/softrc", rank: 6, kind: implementation, edge: true},
 
 	{dir: "internal/control", rank: 7, kind: engine, edge: true},
 	{dir: "internal/worker", rank: 7, kind: engine},

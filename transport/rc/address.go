@@ -24,51 +24,10 @@ func (o *Options) trusted(a netip.Addr) error {
 	return nil
 }
 
-// chooseGID is the row of a port's table that is used. want, if it isn't nil, is the index that somebody asked for; local, if it is
-// valid, the address. Else: RoCE v2 before v1, IPv4 before IPv6, and a link-local address last.
-//
-// Source: uct_ib_device_select_gid.
-func chooseGID(table []rdma.GIDEntry, local netip.Addr, want *int) (rdma.GIDEntry, error) {
-	best, found := rdma.GIDEntry{}, false
-	for _, e := range table {
-		switch {
-		case want != nil && e.Index != *want, local.IsValid() && e.GID.IP() != local:
-			continue
-		case !found || rank(e) < rank(best):
-			best, found = e, true
-		}
-	}
-	switch {
-	case !found && want != nil:
-		return best, fmt.Errorf("the port has no GID with index %d and address %v: %v", *want, local, table)
-	case !found:
-		return best, fmt.Errorf("the port has no GID of %v: %v", local, table)
-	}
-	return best, nil
+// av is the way to a peer.
+func (p *port) av(gid rdma.GID, udp uint16) rdma.AHAttr {
+	return rdma.AHAttr{DGID: gid, SGIDIndex: p.gid.Index, Port: udp, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
 }
 
-// rank orders GIDs: the least is chosen.
-func rank(e rdma.GIDEntry) int {
-	ip, r := e.GID.IP(), 0
-	if e.Type != rdma.RoCEv2 {
-		r += 4
-	}
-	if !ip.Is4() {
-		r++
-	}
-	if ip.IsLinkLocalUnicast() {
-		r++
-	}
-	return r
-}
-
-// reaches says why a peer can't be reached from a GID.
-func reaches(own rdma.GIDEntry, peer netip.Addr) error {
-	switch {
-	case own.Type != rdma.RoCEv2:
-		return fmt.Errorf("%v of the port is %v, braid's peers speak %v", own.GID, own.Type, rdma.RoCEv2)
-	case own.GID.IP().Is4() != peer.Is4():
-		return fmt.Errorf("%v and %v are of different families: listen on or dial from an address of the peer's", own.GID, peer)
-	}
-	return nil
-}
+// addrOf is the address of a peer, for people.
+func addrOf(a rdma.AHAttr) netip.AddrPort { return netip.AddrPortFrom(a.DGID.IP(), a.Port) }

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -29,7 +30,7 @@ type call struct {
 	conn   uint64
 	dialer bool
 	peer   uint32 // its queue pair; 0: not known
-	last   message
+	last   wire.Message
 	times  int
 	timer  *timer.Timer
 }
@@ -42,20 +43,20 @@ func (c *call) open(ep *endpoint, to rdma.AHAttr, conn uint64, dialer bool) {
 // dial sends the request.
 func (c *call) dial(ep *endpoint, to rdma.AHAttr) {
 	c.open(ep, to, ep.f.env.Rand(), true)
-	c.say(request)
+	c.say(wire.Request)
 }
 
 // terms is what a request and a reply say of our side.
-func (c *call) message(v verb) message {
+func (c *call) message(v wire.Verb) wire.Message {
 	ep := c.ep
-	return message{
-		verb: v, dialer: c.dialer, conn: c.conn, qpn: ep.qp.Num(), psn: ep.psn, yours: c.peer,
-		mtu: ep.p.dev.Port().ActiveMTU, receives: ep.flow.posted, segment: uint32(ep.f.o.SegmentBytes),
+	return wire.Message{
+		Verb: v, Dialer: c.dialer, Conn: c.conn, QPN: ep.qp.Num(), PSN: ep.psn, Yours: c.peer,
+		MTU: ep.p.dev.Port().ActiveMTU, Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
 	}
 }
 
 // say sends a message, and again until hush.
-func (c *call) say(v verb) {
+func (c *call) say(v wire.Verb) {
 	c.last, c.times = c.message(v), 0
 	c.once()
 }
@@ -64,7 +65,7 @@ func (c *call) once() {
 	wait := sayAgain << c.times
 	c.times++
 	c.ep.f.timers.Set(c.timer, c.ep.f.env.Now()+wait)
-	if err := c.ep.p.mail.post(c.to, &c.last); err != nil {
+	if err := c.ep.p.mail.Post(c.to, &c.last); err != nil {
 		c.ep.fail("dial", err)
 	}
 }
@@ -85,39 +86,39 @@ func (c *call) hush() {
 }
 
 // is says whether a message belongs to this connection.
-func (c *call) is(m *message, from rdma.AHAttr) bool {
-	return c.conn == m.conn && c.dialer != m.dialer && c.to == from && (c.peer == 0 || m.qpn == c.peer || m.verb == reject)
+func (c *call) is(m *wire.Message, from rdma.AHAttr) bool {
+	return c.conn == m.Conn && c.dialer != m.Dialer && c.to == from && (c.peer == 0 || m.QPN == c.peer || m.Verb == wire.Reject)
 }
 
 // said is what a peer's datagram does.
-func (p *port) said(m *message, from rdma.AHAttr) {
+func (p *port) said(m *wire.Message, from rdma.AHAttr) {
 	i := slices.IndexFunc(p.eps, func(ep *endpoint) bool { return ep != nil && ep.call.is(m, from) })
 	if i < 0 {
 		p.stranger(m, from)
 		return
 	}
 	ep := p.eps[i]
-	switch m.verb {
-	case request:
+	switch m.Verb {
+	case wire.Request:
 		p.tell(from, &ep.call.last) // it did not get the reply
-	case reply:
+	case wire.Reply:
 		ep.replied(m)
-	case ready:
+	case wire.Ready:
 		ep.established()
-	case reject:
+	case wire.Reject:
 		ep.rejected(m)
-	case leave:
+	case wire.Leave:
 		p.answerLeave(m, from)
 		ep.told = true
 		ep.lost(ep.wrap("receive", transport.ErrPeerClosed, nil))
-	case left:
+	case wire.Left:
 		p.heard(m, from)
-	case verbs:
+	case wire.Verbs:
 	}
 }
 
 // heard ends the farewell that is answered.
-func (p *port) heard(m *message, from rdma.AHAttr) {
+func (p *port) heard(m *wire.Message, from rdma.AHAttr) {
 	p.farewells = slices.DeleteFunc(p.farewells, func(w *farewell) bool {
 		if !w.is(m, from) {
 			return false
@@ -128,65 +129,67 @@ func (p *port) heard(m *message, from rdma.AHAttr) {
 }
 
 // tell sends a message once.
-func (p *port) tell(to rdma.AHAttr, m *message) { _ = p.mail.post(to, m) }
+func (p *port) tell(to rdma.AHAttr, m *wire.Message) { _ = p.mail.Post(to, m) }
 
 // stranger answers what belongs to no connection that is there.
-func (p *port) stranger(m *message, from rdma.AHAttr) {
-	switch m.verb {
-	case request:
+func (p *port) stranger(m *wire.Message, from rdma.AHAttr) {
+	switch m.Verb {
+	case wire.Request:
 		p.asked(m, from)
-	case leave:
+	case wire.Leave:
 		p.answerLeave(m, from)
-	case left:
+	case wire.Left:
 		p.heard(m, from)
-	case reply: // of a dial that was given up: end it over there
-		p.tell(from, &message{verb: leave, dialer: true, conn: m.conn, qpn: m.yours, yours: m.qpn})
-	case ready, reject, verbs:
+	case wire.Reply: // of a dial that was given up: end it over there
+		p.tell(from, &wire.Message{Verb: wire.Leave, Dialer: true, Conn: m.Conn, QPN: m.Yours, Yours: m.QPN})
+	case wire.Ready, wire.Reject, wire.Verbs:
 	}
 }
 
-func (p *port) answerLeave(m *message, from rdma.AHAttr) {
-	p.tell(from, &message{verb: left, dialer: !m.dialer, conn: m.conn, qpn: m.yours, yours: m.qpn})
+func (p *port) answerLeave(m *wire.Message, from rdma.AHAttr) {
+	p.tell(from, &wire.Message{Verb: wire.Left, Dialer: !m.Dialer, Conn: m.Conn, QPN: m.Yours, Yours: m.QPN})
 }
 
 // asked: somebody dials.
-func (p *port) asked(m *message, from rdma.AHAttr) {
-	no := func(reason uint8) { p.tell(from, &message{verb: reject, reason: reason, conn: m.conn, yours: m.qpn}) }
+func (p *port) asked(m *wire.Message, from rdma.AHAttr) {
+	no := func(reason uint8) {
+		p.tell(from, &wire.Message{Verb: wire.Reject, Reason: reason, Conn: m.Conn, Yours: m.QPN})
+	}
 	switch {
-	case !m.dialer:
+	case !m.Dialer:
 		return
 	case p.listener == nil:
-		no(reasonNobody)
+		no(wire.ReasonNobody)
 		return
 	case p.halfOpen >= halfOpen:
-		no(reasonFull)
+		no(wire.ReasonFull)
 		return
 	}
 	ep, err := p.endpoint(accepting, transport.Options{})
 	if err != nil {
 		p.f.env.Log.Warn("a connection can't be accepted", "from", addrOf(from), "err", err)
-		no(reasonFull)
+		no(wire.ReasonFull)
 		return
 	}
 	p.halfOpen++
 	ep.remote = addrOf(from).String()
-	ep.call.open(ep, from, m.conn, false)
+	ep.call.open(ep, from, m.Conn, false)
 	if err := ep.connect(m); err != nil {
-		no(reasonTerms)
+		no(wire.ReasonTerms)
 		ep.Close()
 		return
 	}
-	ep.call.say(reply)
+	ep.call.say(wire.Reply)
 }
 
 // connect brings the queue pair up, given what the peer says of its own. The peer's address is resolved here, afresh.
 //
 // Source: uct_rc_mlx5_iface_common_devx_connect_qp, with the handle of #11847 that nobody keeps.
-func (ep *endpoint) connect(m *message) error {
-	ep.call.peer = m.qpn
-	ep.flow.limit, ep.largest = m.receives, int(min(m.segment, chunkLen))-segmentLen
+func (ep *endpoint) connect(m *wire.Message) error {
+	ep.call.peer = m.QPN
+	ep.flow.limit, ep.largest = m.Receives, int(min(m.Segment, chunkLen))-wire.SegmentLen
 	a := rdma.QPAttr{
-		State: rdma.RTR, AV: ep.call.to, PathMTU: min(m.mtu, ep.p.dev.Port().ActiveMTU), DestQPN: m.qpn, RQPSN: m.psn,
+		State: rdma.RTR, AV: ep.call.to, PathMTU: min(m.MTU, ep.p.dev.Port().ActiveMTU), DestQPN: m.QPN, RQPSN: m.PSN,
 		MaxDestReads: 1, MinRNRTimer: rnrTimer,
 	}
 	mask := rdma.MaskAV | rdma.MaskPathMTU | rdma.MaskDestQPN | rdma.MaskRQPSN | rdma.MaskMaxDestReads | rdma.MaskMinRNRTimer
@@ -200,8 +203,8 @@ func (ep *endpoint) connect(m *message) error {
 }
 
 // replied: the acceptor's side of the connection.
-func (ep *endpoint) replied(m *message) {
-	if ep.state == connecting && m.yours == ep.qp.Num() {
+func (ep *endpoint) replied(m *wire.Message) {
+	if ep.state == connecting && m.Yours == ep.qp.Num() {
 		if err := ep.connect(m); err != nil {
 			ep.lost(ep.wrap("dial", nil, err))
 			return
@@ -209,13 +212,13 @@ func (ep *endpoint) replied(m *message) {
 		ep.call.hush()
 		ep.note(evConnected)
 		ep.soil()
-		msg := ep.call.message(ready)
+		msg := ep.call.message(wire.Ready)
 		ep.p.tell(ep.call.to, &msg)
 		ep.sink.Connected()
 		return
 	}
 	if ep.state == up || ep.state == quiesced { // it did not hear that we are
-		msg := ep.call.message(ready)
+		msg := ep.call.message(wire.Ready)
 		ep.p.tell(ep.call.to, &msg)
 	}
 }
@@ -244,15 +247,15 @@ func (ep *endpoint) established() {
 	}
 }
 
-func (ep *endpoint) rejected(m *message) {
+func (ep *endpoint) rejected(m *wire.Message) {
 	if ep.state != connecting {
 		return
 	}
-	err := fmt.Errorf("rejected for reason %d", m.reason)
-	switch m.reason {
-	case reasonNobody:
+	err := fmt.Errorf("rejected for reason %d", m.Reason)
+	switch m.Reason {
+	case wire.ReasonNobody:
 		err = errNobody
-	case reasonFull:
+	case wire.ReasonFull:
 		err = errFull
 	}
 	ep.told = true
@@ -263,13 +266,13 @@ func (ep *endpoint) rejected(m *message) {
 type farewell struct {
 	p     *port
 	to    rdma.AHAttr
-	msg   message
+	msg   wire.Message
 	times int
 	timer *timer.Timer
 }
 
-func (w *farewell) is(m *message, from rdma.AHAttr) bool {
-	return w.msg.conn == m.conn && w.msg.dialer != m.dialer && w.to == from
+func (w *farewell) is(m *wire.Message, from rdma.AHAttr) bool {
+	return w.msg.Conn == m.Conn && w.msg.Dialer != m.Dialer && w.to == from
 }
 
 // bye begins a farewell, unless the peer said it first.
@@ -279,7 +282,7 @@ func (ep *endpoint) bye() {
 		return
 	}
 	ep.told = true
-	w := &farewell{p: ep.p, to: ep.call.to, msg: ep.call.message(leave)}
+	w := &farewell{p: ep.p, to: ep.call.to, msg: ep.call.message(wire.Leave)}
 	w.timer = timer.New(w.again)
 	ep.p.farewells = append(ep.p.farewells, w)
 	w.again()

@@ -8,6 +8,8 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -28,7 +30,7 @@ type endpoint struct {
 
 	local, remote string
 	window        uint64
-	lim           limits
+	lim           wire.Limits
 	retain        bool
 
 	led  ledger.Ledger
@@ -57,9 +59,9 @@ type pair struct {
 	qp      rdma.QP // nil when it is destroyed
 	psn     uint32  // of our first packet
 	slot    uint32  // in port.eps
-	ring    ring
-	heads   *block   // headers of segments, one for each work request of the ring
-	recvs   []*block // by the number of the receive
+	ring    queue.Ring
+	heads   *queue.Block   // headers of segments, one for each work request of the ring
+	recvs   []*queue.Block // by the number of the receive
 	bank    *bank
 	spent   []uint16 // receives that are to be posted again
 	flow    flow
@@ -77,14 +79,14 @@ func (w *flow) left() int32 { return int32(w.limit - w.sent) }
 
 // endpoint makes one with its queue pair.
 func (p *port) endpoint(s state, o transport.Options) (*endpoint, error) {
-	ep := &endpoint{f: p.f, p: p, state: s, local: p.addr.String(), lim: limits{frame: transport.HelloMax}}
+	ep := &endpoint{f: p.f, p: p, state: s, local: p.addr.String(), lim: wire.Limits{Frame: transport.HelloMax}}
 	ep.setWindow(o)
 	if err := ep.make(); err != nil {
 		ep.unmake()
 		return nil, err
 	}
 	ep.slot = p.slot(ep)
-	if err := ep.receives(narrowReceives); err != nil {
+	if err := ep.receives(wire.MinReceives); err != nil {
 		p.release(ep)
 		ep.unmake()
 		return nil, err
@@ -99,18 +101,18 @@ func (ep *endpoint) make() (err error) {
 	if ep.bank, err = p.bank(o.Receives); err != nil {
 		return err
 	}
-	if ep.heads, err = p.mem.get(sendRing * segmentLen); err != nil {
+	if ep.heads, err = p.mem.Get(sendRing * wire.SegmentLen); err != nil {
 		return err
 	}
 	a := p.dev.Attr()
 	blocks := min(sendRing*a.MaxWRBlocks, a.MaxSendBlocks)
 	ep.qp, err = p.pd.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: p.send, RecvCQ: ep.bank.cq, Cap: rdma.QPCap{
-		SendBlocks: blocks, RecvWR: o.Receives, SendSGE: 2, RecvSGE: 1, Inline: p.inline,
+		SendBlocks: blocks, RecvWR: o.Receives, SendSGE: 2, RecvSGE: 1, Inline: p.can.inline,
 	}})
 	if err != nil {
 		return err
 	}
-	ep.ring = newRing(blocks, sendRing, o.startAt)
+	ep.ring = queue.NewRing(blocks, sendRing, o.startAt)
 	ep.psn = uint32(ep.f.env.Rand()) & rdma.MaxNum
 	return ep.qp.Modify(rdma.QPAttr{State: rdma.Init}, rdma.MaskAccess)
 }
@@ -121,10 +123,10 @@ func (ep *endpoint) unmake() {
 	if ep.qp != nil {
 		_ = ep.qp.Destroy()
 		ep.qp = nil
-		p.credits.keep(ep.ring.drop())
+		p.credits.Keep(ep.ring.Drop())
 	}
 	if ep.bank != nil {
-		ep.bank.keep(ep.f.o.Receives)
+		ep.bank.Keep(ep.f.o.Receives)
 		ep.bank = nil
 	}
 	for i, b := range ep.recvs {
@@ -153,7 +155,7 @@ func (ep *endpoint) Admit(limit int, retain bool) {
 	if limit < 0 || limit > maxFrame {
 		panic(fmt.Errorf("rc: Admit(%d), the most is %d: %w", limit, maxFrame, transport.ErrFrame))
 	}
-	ep.lim = limits{frame: uint32(limit), data: true}
+	ep.lim = wire.Limits{Frame: uint32(limit), Data: true}
 	ep.retain = retain
 	if ep.state == up || ep.state == connecting {
 		if err := ep.receives(ep.f.o.Receives); err != nil {
@@ -226,7 +228,7 @@ func (ep *endpoint) Close() {
 	if was == accepting {
 		ep.p.halfOpen--
 	}
-	if was == up && ep.ring.len() > 0 && ep.failing == nil {
+	if was == up && ep.ring.Len() > 0 && ep.failing == nil {
 		ep.linger = timer.New(ep.finish)
 		ep.f.timers.Set(ep.linger, ep.f.env.Now()+lingerFor)
 		ep.call.hush()
@@ -289,7 +291,7 @@ func (ep *endpoint) lost(err error) {
 // halt ends the connection: nothing is sent or taken any more. What was posted is flushed; its memory comes back with that.
 func (ep *endpoint) halt() {
 	ep.silence()
-	ep.ring.frozen = true
+	ep.ring.Frozen = true
 	if ep.qp != nil {
 		_ = ep.qp.Modify(rdma.QPAttr{State: rdma.Err}, 0)
 	}

@@ -42,24 +42,18 @@ func Check(i transport.Iface) string {
 				continue
 			}
 			r := &ep.ring
-			blocks := 0
-			for k := r.head; k != r.tail; k++ {
-				blocks += int(r.wrs[k&uint32(len(r.wrs)-1)].blocks)
-			}
-			under += r.len()
+			under += r.Len()
 			switch {
-			case int(r.pi-r.done) != blocks || blocks > int(r.blocks):
-				return fmt.Sprintf("ring: pi %d, done %d, %d blocks are under way, of %d", r.pi, r.done, blocks, r.blocks)
-			case r.late > 0:
-				return fmt.Sprintf("%d completions ended nothing", r.late)
+			case r.Wrong() != "":
+				return "ring: " + r.Wrong()
 			case ep.flow.left() < 0:
 				return fmt.Sprintf("sent %d segments, granted are %d", ep.flow.sent, ep.flow.limit)
-			case ep.state > up && !r.frozen && ep.state != closed:
+			case ep.state > up && !r.Frozen && ep.state != closed:
 				return fmt.Sprintf("%v, and its ring is not frozen", ep.state)
 			}
 		}
-		if c := &p.credits; c.free < 0 || c.free+c.kept+under != c.depth {
-			return fmt.Sprintf("send queue: %d free, %d kept, %d under way, of %d", c.free, c.kept, under, c.depth)
+		if c := &p.credits; c.Free < 0 || c.Free+c.Kept+under != c.Depth {
+			return fmt.Sprintf("send queue: %d free, %d kept, %d under way, of %d", c.Free, c.Kept, under, c.Depth)
 		}
 	}
 	return ""
@@ -77,21 +71,17 @@ func Leak(i transport.Iface) string {
 				return fmt.Sprintf("an endpoint, %v", ep.state)
 			}
 		}
-		free := 0
-		for _, list := range p.mem.free {
-			free += len(list)
-		}
 		switch {
-		case p.credits.free != p.credits.depth:
+		case p.credits.Free != p.credits.Depth:
 			return fmt.Sprintf("places of the send queue: %+v", p.credits)
-		case p.halfOpen != 0 || len(p.farewells) != 0 || len(p.mail.handles) != 0 || len(p.credits.line) != 0:
-			return fmt.Sprintf("%d half open, %d farewells, %d handles, %d in line", p.halfOpen, len(p.farewells), len(p.mail.handles), len(p.credits.line))
-		case free+1 != p.mem.all:
-			return fmt.Sprintf("%d blocks of memory, of %d", p.mem.all-free-1, p.mem.all)
+		case p.halfOpen != 0 || len(p.farewells) != 0 || p.mail.Handles() != 0 || len(p.line) != 0:
+			return fmt.Sprintf("%d half open, %d farewells, %d handles, %d in line", p.halfOpen, len(p.farewells), p.mail.Handles(), len(p.line))
+		case p.mem.Idle()+1 != p.mem.All:
+			return fmt.Sprintf("%d blocks of queue.Memory, of %d", p.mem.All-p.mem.Idle()-1, p.mem.All)
 		}
 		for _, b := range p.recvs {
-			if b.free != b.depth {
-				return fmt.Sprintf("places of a receive queue: %+v", b.credits)
+			if b.Free != b.Depth {
+				return fmt.Sprintf("places of a receive queue: %+v", b.Credits)
 			}
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/mail"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 // iface is one worker's ports.
@@ -18,8 +21,8 @@ type iface struct {
 	pool   *mpool.Pool // of frames that are put together
 	ports  []*port
 	timers timer.Set
-	sleep  sleeper
-	owing  owing // acknowledgements that may wait a little
+	poll   poll.Poller // its descriptor is that of all devices, which come and go
+	owing  owing       // acknowledgements that may wait a little
 
 	dirty  []*endpoint // Flush has something to do for them
 	later  []*endpoint // Progress has
@@ -46,7 +49,7 @@ type scratch struct {
 // Attr implements transport.Iface. A payload is never sent from where it stands: the engine may want it back at any time
 // (Endpoint.Detach), and a device can't be made to let go of it without ending the connection.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: "rc", MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true}
+	return transport.Attr{Name: "rc", MaxHead: wire.MaxHead, MaxFrame: maxFrame, InOrder: true}
 }
 
 // Dial implements transport.Iface.
@@ -85,7 +88,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
 	for _, p := range f.ports {
 		if p.dead == nil && (from.IsValid() && p.addr.Addr() == from || !from.IsValid() && p.towards == to.Addr()) {
-			return p, reaches(p.gid, to.Addr())
+			return p, mail.Reaches(p.gid, to.Addr())
 		}
 	}
 	for _, a := range []netip.Addr{from, to.Addr()} {
@@ -100,7 +103,7 @@ func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
 	if !from.IsValid() {
 		p.towards = to.Addr()
 	}
-	return p, reaches(p.gid, to.Addr())
+	return p, mail.Reaches(p.gid, to.Addr())
 }
 
 // Listen implements transport.Iface. The port of addr is that of the device: packets of all its connections come there.
@@ -145,8 +148,15 @@ func (f *iface) open(at Place) (*port, error) {
 		return nil, err
 	}
 	f.ports = append(f.ports, p)
-	f.sleep.add(dev.EventFD())
+	f.watch(dev.EventFD(), poll.None, poll.Readable)
 	return p, nil
+}
+
+// watch has a device's descriptor wake whoever sleeps, or not any more.
+func (f *iface) watch(fd int, was, want poll.Interest) {
+	if fd >= 0 && !f.o.Polled {
+		_ = f.poll.Set(fd, was, want)
+	}
 }
 
 // Progress implements transport.Iface.
@@ -239,7 +249,7 @@ func (f *iface) EventFD() int {
 	if f.closed || f.o.Polled {
 		return -1
 	}
-	return f.sleep.fd()
+	return f.poll.FD()
 }
 
 // Watch implements transport.Iface: the descriptors of devices cost nothing while nobody waits.
@@ -263,5 +273,8 @@ func (f *iface) Close() error {
 	f.ports, f.dirty, f.later = nil, nil, nil
 	f.owing = owing{}
 	f.pool.Close()
-	return f.sleep.close()
+	if f.o.Polled {
+		return nil
+	}
+	return f.poll.Close()
 }

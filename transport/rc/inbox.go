@@ -5,6 +5,8 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -30,7 +32,7 @@ type inbox struct {
 
 // assembly is a frame that is being put together.
 type assembly struct {
-	h       header
+	h       wire.Header
 	mem     *transport.Buffer // its head, and its payload unless that is placed; nil: there is none
 	payload []byte
 	have    int  // of the payload
@@ -47,7 +49,7 @@ func (in *inbox) accept() {
 }
 
 // hold is memory in which a segment's bytes can be kept.
-func (in *inbox) hold(ep *endpoint, b *block, body []byte) ([]byte, *transport.Buffer) {
+func (in *inbox) hold(ep *endpoint, b *queue.Block, body []byte) ([]byte, *transport.Buffer) {
 	if len(body) >= gatherBelow {
 		return body, b.Buffer
 	}
@@ -99,7 +101,7 @@ func (ep *endpoint) receiving() int { return len(ep.recvs) }
 // receives posts so many more that there are total, if there are fewer.
 func (ep *endpoint) receives(total int) error {
 	for i := len(ep.recvs); i < total; i++ {
-		b, err := ep.p.mem.get(ep.f.o.SegmentBytes)
+		b, err := ep.p.mem.Get(ep.f.o.SegmentBytes)
 		if err != nil {
 			return err
 		}
@@ -116,7 +118,7 @@ func (ep *endpoint) refill() {
 	for len(ep.spent) > 0 {
 		n := min(len(ep.spent), len(wrs))
 		for i, at := range ep.spent[:n] {
-			sges[i][0] = ep.recvs[at].sge(0, ep.f.o.SegmentBytes)
+			sges[i][0] = ep.recvs[at].SGE(0, ep.f.o.SegmentBytes)
 			wrs[i] = rdma.RecvWR{ID: ep.id(at), SGL: sges[i][:]}
 		}
 		k, st := ep.qp.PostRecv(wrs[:n])
@@ -133,7 +135,7 @@ func (ep *endpoint) refill() {
 func (ep *endpoint) again(at uint16) {
 	b := ep.recvs[at]
 	if b.Shared() {
-		fresh, err := ep.p.mem.get(ep.f.o.SegmentBytes)
+		fresh, err := ep.p.mem.Get(ep.f.o.SegmentBytes)
 		if err != nil {
 			ep.fail("receive", err)
 			return

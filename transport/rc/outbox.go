@@ -3,6 +3,8 @@ package rc
 import (
 	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -17,10 +19,10 @@ const (
 //	control, data:  |run|run|run|    a run is a few whole frames in the chunk, which make one segment,
 //	                                  or one frame too large for that in memory of its own, which makes several
 type outbox struct {
-	control, data queue
+	control, data fifo
 	asking        bool // the peer is to acknowledge what it has
 
-	chunk *block // frames are encoded into it
+	chunk *queue.Block // frames are encoded into it
 	fill  int
 	last  uint64 // number of the last data frame that is in it
 	any   bool   // there is one
@@ -31,38 +33,38 @@ type outbox struct {
 
 // run is bytes that wait.
 type run struct {
-	b      *block // held by the run
-	at, to int    // what waits of it
-	whole  bool   // whole frames; else one frame, in parts
-	begun  bool   // a part of it is under way
-	frame  uint64 // number of the last data frame in it
+	b      *queue.Block // held by the run
+	at, to int          // what waits of it
+	whole  bool         // whole frames; else one frame, in parts
+	begun  bool         // a part of it is under way
+	frame  uint64       // number of the last data frame in it
 }
 
-// queue is a list of runs, first in first out.
-type queue struct {
+// fifo is a list of runs, first in first out.
+type fifo struct {
 	runs  []run
 	head  int
 	bytes int
 }
 
-func (q *queue) empty() bool { return q.head == len(q.runs) }
-func (q *queue) first() *run { return &q.runs[q.head] }
+func (q *fifo) empty() bool { return q.head == len(q.runs) }
+func (q *fifo) first() *run { return &q.runs[q.head] }
 
-func (q *queue) push(r run) {
+func (q *fifo) push(r run) {
 	r.b.Retain()
 	q.bytes += r.to - r.at
 	q.runs = append(q.runs, r)
 }
 
 // last is the run that may still grow, nil if there is none.
-func (q *queue) last() *run {
+func (q *fifo) last() *run {
 	if q.empty() {
 		return nil
 	}
 	return &q.runs[len(q.runs)-1]
 }
 
-func (q *queue) pop() {
+func (q *fifo) pop() {
 	q.first().b.Release()
 	*q.first() = run{}
 	if q.head++; q.head == len(q.runs) {
@@ -74,35 +76,35 @@ func (q *queue) pop() {
 	}
 }
 
-func (q *queue) drop() {
+func (q *fifo) drop() {
 	for !q.empty() {
 		q.pop()
 	}
-	*q = queue{}
+	*q = fifo{}
 }
 
 // put encodes a frame. Its head and payload in the block are returned: they are what a purge hands out.
 func (o *outbox) put(ep *endpoint, f *transport.Frame, e *ledger.Entry, n uint64) error {
-	size := headerLen + f.Len()
+	size := wire.HeaderLen + f.Len()
 	whole := size <= ep.largest || ep.largest == 0 && size <= narrowFrame
 	b, at, err := o.memory(ep, size, whole)
 	if err != nil {
 		return err
 	}
-	h := header{size: uint32(f.Len()), id: f.ID, head: uint16(len(f.Head))}
+	h := wire.Header{Size: uint32(f.Len()), ID: f.ID, Head: uint16(len(f.Head))}
 	q := &o.control
 	if f.Class == transport.Control {
-		h.flags = flagControl
+		h.Flags = wire.FlagControl
 	} else {
 		q = &o.data
 	}
 	if f.AckNow {
-		h.flags |= flagAckNow
+		h.Flags |= wire.FlagAckNow
 	}
 	raw := b.Bytes[at : at+size]
-	h.emit(raw)
-	head := raw[headerLen:][:copy(raw[headerLen:], f.Head)]
-	payload := raw[headerLen+len(head):]
+	h.Emit(raw)
+	head := raw[wire.HeaderLen:][:copy(raw[wire.HeaderLen:], f.Head)]
+	payload := raw[wire.HeaderLen+len(head):]
 	copy(payload, f.Payload)
 	if e != nil {
 		e.Head, e.Payload = head, payload
@@ -125,19 +127,19 @@ func (o *outbox) put(ep *endpoint, f *transport.Frame, e *ledger.Entry, n uint64
 }
 
 // narrowFrame is what a segment of any peer carries: more is not posted before its own limit is known.
-const narrowFrame = 8<<10 - segmentLen
+const narrowFrame = 8<<10 - wire.SegmentLen
 
 // memory is where a frame goes: the chunk, or for one that is too large a block of its own, held by the caller.
-func (o *outbox) memory(ep *endpoint, size int, whole bool) (*block, int, error) {
+func (o *outbox) memory(ep *endpoint, size int, whole bool) (*queue.Block, int, error) {
 	if !whole {
-		b, err := ep.p.mem.get(size)
+		b, err := ep.p.mem.Get(size)
 		return b, 0, err
 	}
 	if o.chunk != nil && o.fill+size > chunkLen {
 		o.handOver(&ep.led)
 	}
 	if o.chunk == nil {
-		b, err := ep.p.mem.get(chunkLen)
+		b, err := ep.p.mem.Get(chunkLen)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -5,8 +5,12 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/mail"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 // halfOpen is how many connections of a listener may be without a word of the dialer after its request.
@@ -20,14 +24,13 @@ type port struct {
 	gid     rdma.GIDEntry
 	addr    netip.AddrPort
 	towards netip.Addr // opened to dial there, from whatever address leads there
-	mem     memory
-	mail    mail
+	mem     queue.Memory
+	mail    mail.Office
 
-	blocks int // that a work request takes at most
-	inline int // bytes of the largest segment that the device copies
-
+	can     ability
 	send    rdma.CQ
-	credits credits
+	credits queue.Credits
+	line    []*endpoint // who waits for a place in send, in order
 	recvs   []*bank
 
 	eps       []*endpoint // by slot
@@ -39,15 +42,21 @@ type port struct {
 	closed    bool
 }
 
+// ability is what the device can.
+type ability struct {
+	blocks int // that a work request takes at most
+	inline int // bytes of the largest segment that it copies
+}
+
 // bank is a completion queue of receives: each endpoint has places in one for all that it ever posts at a time.
 type bank struct {
 	cq rdma.CQ
-	credits
+	queue.Credits
 }
 
 // open makes what every connection needs. On an error the device is to be closed.
 func (p *port) open(local netip.Addr) (err error) {
-	if p.gid, err = chooseGID(p.dev.GIDs(), local, p.f.o.GIDIndex); err != nil {
+	if p.gid, err = mail.ChooseGID(p.dev.GIDs(), local, p.f.o.GIDIndex); err != nil {
 		return err
 	}
 	p.addr = netip.AddrPortFrom(p.gid.GID.IP(), p.dev.Port().UDPPort)
@@ -57,20 +66,20 @@ func (p *port) open(local netip.Addr) (err error) {
 	if p.pd, err = p.dev.AllocPD(); err != nil {
 		return err
 	}
-	p.mem.pd = p.pd
-	p.blocks, p.inline = p.dev.Attr().MaxWRBlocks, min(maxInline, p.dev.Attr().MaxInline)
+	p.mem.PD = p.pd
+	p.can.blocks, p.can.inline = p.dev.Attr().MaxWRBlocks, min(maxInline, p.dev.Attr().MaxInline)
 	depth := min(p.f.o.SendCQ, p.dev.Attr().MaxCQE)
 	if p.send, err = p.dev.CreateCQ(depth); err != nil {
 		return err
 	}
-	p.credits = newCredits(depth)
-	return p.mail.open(p)
+	p.credits = queue.NewCredits(depth)
+	return p.mail.Open(p.dev, &p.mem, uint32(p.f.env.Rand()), func(m *wire.Message, from rdma.GID, udp uint16) { p.said(m, p.av(from, udp)) })
 }
 
 // bank finds a completion queue with n places, or makes one.
 func (p *port) bank(n int) (*bank, error) {
 	for _, b := range p.recvs {
-		if b.take(n) {
+		if b.Take(n) {
 			return b, nil
 		}
 	}
@@ -79,9 +88,9 @@ func (p *port) bank(n int) (*bank, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bank{cq: cq, credits: newCredits(depth)}
+	b := &bank{cq: cq, Credits: queue.NewCredits(depth)}
 	p.recvs = append(p.recvs, b)
-	if !b.take(n) {
+	if !b.Take(n) {
 		return nil, fmt.Errorf("%w: a completion queue for %d receives", rdma.ErrLimit, n)
 	}
 	return b, nil
@@ -124,13 +133,13 @@ func (p *port) progress() (n int) {
 	if p.closed {
 		return n
 	}
-	n += p.mail.progress(p.f.wcs[:])
+	n += p.mail.Progress(p.f.wcs[:])
 	if p.closed {
 		return n
 	}
 	n += p.pollEvents()
 	if !p.closed {
-		p.mem.trim()
+		p.mem.Trim()
 	}
 	return n
 }
@@ -146,14 +155,31 @@ func (p *port) pollSends() (n int) {
 			}
 		}
 		if n += k; k < len(wcs) {
-			p.credits.empty()
+			p.credits.Empty()
 			break
 		}
 	}
-	for ep := p.credits.next(); ep != nil; ep = p.credits.next() {
+	p.serve()
+	return n
+}
+
+// queueUp puts an endpoint in line for a place in the send queue.
+func (p *port) queueUp(ep *endpoint) {
+	if !ep.inLine {
+		ep.inLine = true
+		p.line = append(p.line, ep)
+	}
+}
+
+// serve lets those post who wait, as far as there are places.
+func (p *port) serve() {
+	for n := p.credits.Free; n > 0 && len(p.line) > 0; n-- {
+		ep := p.line[0]
+		p.line[0] = nil
+		p.line = p.line[1:]
+		ep.inLine = false
 		ep.soil()
 	}
-	return n
 }
 
 // turnReceives bounds what one turn takes of each completion queue, before the others have their turn.
@@ -173,7 +199,7 @@ func (p *port) pollReceives() (n int) {
 				}
 			}
 			if n += k; k < len(wcs) {
-				b.empty()
+				b.Empty()
 				break
 			}
 		}
@@ -211,7 +237,7 @@ func (p *port) happened(e *rdma.Event) {
 			p.lose(all, errOwnMoved)
 		}
 	case rdma.EventNeighbour:
-		p.mail.moved(e.GID)
+		p.mail.Moved(e.GID)
 		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID }, errMoved)
 	case rdma.EventQPFatal, rdma.EventQPRequest, rdma.EventQPAccess:
 		p.lose(func(ep *endpoint) bool { return ep.qp == e.QP }, errViolation)
@@ -230,7 +256,7 @@ func (p *port) lose(which func(*endpoint) bool, why error) {
 
 // arm has completions wake whoever sleeps; false: there are some already.
 func (p *port) arm() bool {
-	ok := p.send.Arm(false) && p.mail.cq.Arm(false)
+	ok := p.send.Arm(false) && p.mail.Arm()
 	for _, b := range p.recvs {
 		ok = b.cq.Arm(false) && ok
 	}
@@ -239,7 +265,7 @@ func (p *port) arm() bool {
 
 // unused says whether the port can be closed: a device that nobody listens on and nobody uses.
 func (p *port) unused() bool {
-	if p.listener != nil || len(p.farewells) > 0 || p.mail.out > 0 {
+	if p.listener != nil || len(p.farewells) > 0 || p.mail.Out() > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.eps, func(ep *endpoint) bool { return ep != nil })
@@ -251,12 +277,13 @@ func (p *port) close() {
 		return
 	}
 	p.closed = true
+	p.mail.Close()
 	for _, w := range p.farewells {
 		p.f.timers.Stop(w.timer)
 	}
 	p.farewells, p.listener = nil, nil
-	p.f.sleep.remove(p.dev.EventFD())
-	p.mem.close()
+	p.f.watch(p.dev.EventFD(), poll.Readable, poll.None)
+	p.mem.Close()
 	_ = p.dev.Close()
 }
 

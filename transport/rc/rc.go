@@ -8,11 +8,11 @@ import (
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
-	maxHead  = 4096
-	maxFrame = 1<<20 + maxHead // a control frame never waits for more than one part of it
+	maxFrame = 1<<20 + wire.MaxHead // a control frame never waits for more than one part of it
 
 	defaultWindow = 4 << 20
 	// maxOutstanding frames, however small they are: each costs an entry in the books.
@@ -58,9 +58,8 @@ type Options struct {
 }
 
 const (
-	narrowReceives = 4
-	sendRing       = 64 // work requests; a power of two
-	recvCQ         = 8192
+	sendRing = 64 // work requests; a power of two
+	recvCQ   = 8192
 )
 
 func (o *Options) defaults() error {
@@ -81,8 +80,8 @@ func (o *Options) defaults() error {
 	switch {
 	case o.Open == nil:
 		return fmt.Errorf("rc: Options.Open is nil: a device must come from somewhere")
-	case o.Receives < 2*narrowReceives || o.Receives > 1<<12:
-		return fmt.Errorf("rc: Options.Receives is %d: %d to %d", o.Receives, 2*narrowReceives, 1<<12)
+	case o.Receives < 2*wire.MinReceives || o.Receives > 1<<12:
+		return fmt.Errorf("rc: Options.Receives is %d: %d to %d", o.Receives, 2*wire.MinReceives, 1<<12)
 	case o.SegmentBytes < 8<<10 || o.SegmentBytes > chunkLen:
 		return fmt.Errorf("rc: Options.SegmentBytes is %d: %d to %d", o.SegmentBytes, 8<<10, chunkLen)
 	case o.SendCQ < 8 || o.Timeout > 31 || o.RetryCount > 7:
@@ -109,7 +108,7 @@ func (t *rc) Open(env transport.Env) (transport.Iface, error) {
 	}
 	f := &iface{env: env, o: o, pool: mpool.New(4<<10, 2<<20, 8<<20)}
 	if !o.Polled {
-		if err := f.sleep.open(); err != nil {
+		if err := f.poll.Open(); err != nil {
 			return nil, &Error{Op: "open", Err: err}
 		}
 	}

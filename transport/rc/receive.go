@@ -5,6 +5,8 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 // received takes a completion of a receive.
@@ -42,42 +44,42 @@ func (ep *endpoint) received(wc *rdma.WC) {
 
 // take takes one segment. Its acknowledgement is applied after what it carries was handed to the sink, so that what a peer says
 // of a frame (a refusal, say) is seen before the acknowledgement that covers it.
-func (ep *endpoint) take(b *block, n int) {
-	if n < segmentLen || n > len(b.Bytes) {
+func (ep *endpoint) take(b *queue.Block, n int) {
+	if n < wire.SegmentLen || n > len(b.Bytes) {
 		ep.strange("a segment of %d bytes", n)
 		return
 	}
-	s := parseSegment(b.Bytes)
-	body := b.Bytes[segmentLen:n]
-	if s.kind >= kinds || s.flags&^segKnown != 0 || s.kind == nothing && n > segmentLen || s.kind <= frames && s.flags&segControl != 0 {
-		ep.strange("a segment of kind %d, flags %#x and %d bytes", s.kind, s.flags, n)
+	s := wire.ParseSegment(b.Bytes)
+	body := b.Bytes[wire.SegmentLen:n]
+	if !s.Valid(n) {
+		ep.strange("a segment of kind %d, flags %#x and %d bytes", s.Kind, s.Flags, n)
 		return
 	}
-	if more := int32(s.granted - ep.flow.limit); more < 0 || more > 1<<16 {
+	if more := int32(s.Granted - ep.flow.limit); more < 0 || more > 1<<16 {
 		ep.strange("a grant of %d receives more", more)
 		return
 	}
-	if ep.flow.limit != s.granted {
-		ep.flow.limit = s.granted
+	if ep.flow.limit != s.Granted {
+		ep.flow.limit = s.Granted
 		ep.soil()
 	}
-	switch s.kind {
-	case frames:
+	switch s.Kind {
+	case wire.Frames:
 		ep.takeFrames(b, body)
-	case first:
-		ep.begin(s.flags&segControl != 0, body)
-	case more:
-		ep.goOn(s.flags&segControl != 0, body)
-	case nothing, kinds:
+	case wire.First:
+		ep.begin(s.Flags&wire.SegControl != 0, body)
+	case wire.More:
+		ep.goOn(s.Flags&wire.SegControl != 0, body)
+	case wire.Nothing, wire.Kinds:
 	}
 	if ep.state != up {
 		return // quiesced or closed by the sink: no acknowledgement is taken any more
 	}
-	if s.flags&segAckNow != 0 && ep.in.accepted != ep.acks.out {
+	if s.Flags&wire.SegAckNow != 0 && ep.in.accepted != ep.acks.out {
 		ep.acks.now = true
 		ep.soil()
 	}
-	ep.acked(s.ack)
+	ep.acked(s.Ack)
 }
 
 // strange ends a connection whose peer sends what can't be.
@@ -87,27 +89,27 @@ func (ep *endpoint) strange(format string, args ...any) {
 }
 
 // takeFrames takes the whole frames of a segment.
-func (ep *endpoint) takeFrames(b *block, body []byte) {
+func (ep *endpoint) takeFrames(b *queue.Block, body []byte) {
 	raw, buf := ep.in.hold(ep, b, body)
 	buf.Retain()
 	defer buf.Release()
 	for len(raw) > 0 {
-		if len(raw) < headerLen {
+		if len(raw) < wire.HeaderLen {
 			ep.strange("%d bytes instead of a frame", len(raw))
 			return
 		}
-		h := parseHeader(raw)
-		if !h.valid(ep.lim) || h.len() > len(raw) {
-			ep.strange("a frame of id %d, flags %#x, head %d and %d bytes in a segment; taken are %+v", h.id, h.flags, h.head, h.size, ep.lim)
+		h := wire.ParseHeader(raw)
+		if !h.Valid(ep.lim) || h.Len() > len(raw) {
+			ep.strange("a frame of id %d, flags %#x, head %d and %d bytes in a segment; taken are %+v", h.ID, h.Flags, h.Head, h.Size, ep.lim)
 			return
 		}
-		if ep.state == up || ep.state == quiesced && h.control() {
-			ep.hand(h, raw[headerLen:headerLen+int(h.head)], raw[headerLen+int(h.head):h.len()], false, buf)
+		if ep.state == up || ep.state == quiesced && h.Control() {
+			ep.hand(h, raw[wire.HeaderLen:wire.HeaderLen+int(h.Head)], raw[wire.HeaderLen+int(h.Head):h.Len()], false, buf)
 		}
 		if ep.state != up && ep.state != quiesced {
 			return
 		}
-		raw = raw[h.len():]
+		raw = raw[h.Len():]
 	}
 }
 
@@ -122,23 +124,23 @@ func (ep *endpoint) assembly(control bool) *assembly {
 // begin takes the first part of a frame, and asks where the payload of a data frame shall go.
 func (ep *endpoint) begin(control bool, body []byte) {
 	a := ep.assembly(control)
-	if a.mem != nil || len(body) < headerLen {
+	if a.mem != nil || len(body) < wire.HeaderLen {
 		ep.strange("the begin of a frame, of %d bytes, within another (%v)", len(body), a.mem != nil)
 		return
 	}
-	h := parseHeader(body)
-	if !h.valid(ep.lim) || h.control() != control || h.len() <= len(body) || len(body) < headerLen+int(h.head) {
-		ep.strange("the begin of a frame of id %d, flags %#x, head %d and %d bytes, %d here; taken are %+v", h.id, h.flags, h.head, h.size, len(body), ep.lim)
+	h := wire.ParseHeader(body)
+	if !h.Valid(ep.lim) || h.Control() != control || h.Len() <= len(body) || len(body) < wire.HeaderLen+int(h.Head) {
+		ep.strange("the begin of a frame of id %d, flags %#x, head %d and %d bytes, %d here; taken are %+v", h.ID, h.Flags, h.Head, h.Size, len(body), ep.lim)
 		return
 	}
 	if ep.state == quiesced && !control {
 		return
 	}
-	head, payload := body[headerLen:headerLen+int(h.head)], body[headerLen+int(h.head):]
-	size := int(h.size) - int(h.head)
+	head, payload := body[wire.HeaderLen:wire.HeaderLen+int(h.Head)], body[wire.HeaderLen+int(h.Head):]
+	size := int(h.Size) - int(h.Head)
 	var place []byte
-	if !control && h.len()-len(body) > placeFrom {
-		place = ep.sink.Place(h.id, head, size)
+	if !control && h.Len()-len(body) > placeFrom {
+		place = ep.sink.Place(h.ID, head, size)
 		if ep.state != up {
 			return
 		}
@@ -148,10 +150,10 @@ func (ep *endpoint) begin(control bool, body []byte) {
 	}
 	*a = assembly{h: h, payload: place, placed: place != nil}
 	if a.placed {
-		a.mem = ep.f.pool.Get(int(h.head))
+		a.mem = ep.f.pool.Get(int(h.Head))
 	} else {
-		a.mem = ep.f.pool.Get(int(h.size))
-		a.payload = a.mem.Bytes[h.head:h.size]
+		a.mem = ep.f.pool.Get(int(h.Size))
+		a.payload = a.mem.Bytes[h.Head:h.Size]
 	}
 	copy(a.mem.Bytes, head)
 	a.have = copy(a.payload, payload)
@@ -176,18 +178,18 @@ func (ep *endpoint) goOn(control bool, body []byte) {
 	}
 	whole := *a
 	*a = assembly{}
-	ep.hand(whole.h, whole.mem.Bytes[:whole.h.head], whole.payload, whole.placed, whole.mem)
+	ep.hand(whole.h, whole.mem.Bytes[:whole.h.Head], whole.payload, whole.placed, whole.mem)
 	whole.mem.Release()
 }
 
 // hand hands one frame to the sink.
-func (ep *endpoint) hand(h header, head, payload []byte, placed bool, buf *transport.Buffer) {
+func (ep *endpoint) hand(h wire.Header, head, payload []byte, placed bool, buf *transport.Buffer) {
 	in := &ep.f.incoming
-	*in = transport.Incoming{ID: h.id, Head: head, Payload: payload, Placed: placed, Buf: buf}
-	if h.control() {
+	*in = transport.Incoming{ID: h.ID, Head: head, Payload: payload, Placed: placed, Buf: buf}
+	if h.Control() {
 		in.Class = transport.Control
 	} else {
-		ep.in.taking, ep.in.takingSize = true, h.size
+		ep.in.taking, ep.in.takingSize = true, h.Size
 	}
 	ep.sink.Frame(in)
 	*in = transport.Incoming{}
@@ -195,7 +197,7 @@ func (ep *endpoint) hand(h header, head, payload []byte, placed bool, buf *trans
 		ep.in.accept()
 		ep.soil()
 	}
-	if h.flags&flagAckNow != 0 && ep.state == up && ep.in.accepted != ep.acks.out {
+	if h.Flags&wire.FlagAckNow != 0 && ep.state == up && ep.in.accepted != ep.acks.out {
 		ep.acks.now = true
 		ep.soil()
 	}

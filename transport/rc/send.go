@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -20,8 +21,8 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if !ep.writes() {
 		return transport.Failed
 	}
-	if size := f.Len(); len(f.Head) > maxHead || size > int(ep.lim.frame) || f.ID == 0 ||
-		f.Class == transport.Data && !ep.lim.data {
+	if size := f.Len(); len(f.Head) > wire.MaxHead || size > int(ep.lim.Frame) || f.ID == 0 ||
+		f.Class == transport.Data && !ep.lim.Data {
 		panic(fmt.Errorf("rc: post of frame id %d, head %d, %d bytes, class %d; admitted is %+v: %w",
 			f.ID, len(f.Head), size, f.Class, ep.lim, transport.ErrFrame))
 	}
@@ -84,7 +85,7 @@ func (ep *endpoint) flush() {
 	ep.push()
 	if ep.due() && ep.state == up && ep.failing == nil && ep.maySend(0) {
 		b := &ep.f.batch
-		ep.segment(b, nothing, 0, nil, 0)
+		ep.segment(b, wire.Nothing, 0, nil, 0)
 		ep.doorbell(b)
 	}
 }
@@ -96,11 +97,11 @@ func (ep *endpoint) due() bool {
 
 // maySend says whether one more segment may be sent, with keep credits left after it. Who lacks a place in the completion queue gets in line.
 func (ep *endpoint) maySend(keep int32) bool {
-	if ep.flow.left() <= keep || !ep.ring.room(ep.p.blocks) {
+	if ep.flow.left() <= keep || !ep.ring.Room(ep.p.can.blocks) {
 		return false
 	}
-	if !ep.p.credits.take(1) {
-		ep.p.credits.wait(ep)
+	if !ep.p.credits.Take(1) {
+		ep.p.queueUp(ep)
 		return false
 	}
 	return true
@@ -137,16 +138,16 @@ func (ep *endpoint) push() {
 }
 
 // next makes one segment of the first run of a queue.
-func (ep *endpoint) next(b *batch, q *queue) {
+func (ep *endpoint) next(b *batch, q *fifo) {
 	r := q.first()
 	n := min(r.to-r.at, ep.largest)
-	k, flags, last := frames, uint8(0), n == r.to-r.at
+	k, flags, last := wire.Frames, uint8(0), n == r.to-r.at
 	if !r.whole {
-		if k = more; !r.begun {
-			k, r.begun = first, true
+		if k = wire.More; !r.begun {
+			k, r.begun = wire.First, true
 		}
 		if q == &ep.out.control {
-			flags = segControl
+			flags = wire.SegControl
 		}
 	}
 	if last && q == &ep.out.data {
@@ -162,14 +163,14 @@ func (ep *endpoint) next(b *batch, q *queue) {
 }
 
 // segment adds one segment to a batch: bytes [at, r.at) of a run, or a header alone.
-func (ep *endpoint) segment(b *batch, k kind, flags uint8, r *run, at int) {
+func (ep *endpoint) segment(b *batch, k wire.Kind, flags uint8, r *run, at int) {
 	i := b.n
 	b.n++
 	wr := &b.wrs[i]
 	*wr = rdma.SendWR{Op: rdma.OpSend}
-	s := segment{kind: k, flags: flags, granted: ep.flow.posted, ack: ep.in.accepted}
+	s := wire.Segment{Kind: k, Flags: flags, Granted: ep.flow.posted, Ack: ep.in.accepted}
 	if ep.out.asking && ep.out.data.bytes == 0 {
-		s.flags, ep.out.asking = s.flags|segAckNow, false
+		s.Flags, ep.out.asking = s.Flags|wire.SegAckNow, false
 	}
 	body := 0
 	if r != nil {
@@ -178,28 +179,28 @@ func (ep *endpoint) segment(b *batch, k kind, flags uint8, r *run, at int) {
 	ep.flow.sent++
 	ep.flow.told = ep.flow.posted
 	ep.acknowledged()
-	if size := segmentLen + body; size <= ep.p.inline {
+	if size := wire.SegmentLen + body; size <= ep.p.can.inline {
 		wr.Inline = b.inline[i][:size]
-		s.emit(wr.Inline)
+		s.Emit(wr.Inline)
 		if r != nil {
-			copy(wr.Inline[segmentLen:], r.b.Bytes[at:r.at])
+			copy(wr.Inline[wire.SegmentLen:], r.b.Bytes[at:r.at])
 		}
 		ep.took(wr)
 		return
 	}
-	head := ep.ring.next() * segmentLen
-	s.emit(ep.heads.Bytes[head : head+segmentLen])
-	b.sges[i] = [2]rdma.SGE{ep.heads.sge(head, segmentLen), r.b.sge(at, body)}
+	head := ep.ring.Next() * wire.SegmentLen
+	s.Emit(ep.heads.Bytes[head : head+wire.SegmentLen])
+	b.sges[i] = [2]rdma.SGE{ep.heads.SGE(head, wire.SegmentLen), r.b.SGE(at, body)}
 	wr.SGL = b.sges[i][:]
 	ep.took(wr, r.b.Buffer)
 }
 
 // took enters a work request in the books, before the device has it.
 func (ep *endpoint) took(wr *rdma.SendWR, bufs ...*transport.Buffer) {
-	if ep.ring.quiet+1 >= moderation || ep.p.credits.low() {
+	if ep.ring.Quiet+1 >= moderation || ep.p.credits.Low() {
 		wr.Flags = rdma.FlagSignaled
 	}
-	at := ep.ring.post(ep.qp.Blocks(wr), ep.out.sent, wr.Flags != 0, bufs...)
+	at := ep.ring.Post(ep.qp.Blocks(wr), ep.out.sent, wr.Flags != 0, bufs...)
 	wr.ID = ep.id(at)
 }
 
@@ -214,7 +215,7 @@ func (ep *endpoint) doorbell(b *batch) {
 		return
 	}
 	b.wrs[b.n-1].Flags = rdma.FlagSignaled
-	ep.ring.quiet = 0
+	ep.ring.Quiet = 0
 	n, st := ep.qp.PostSend(b.wrs[:b.n])
 	if n < b.n {
 		// The books said that there is room. The rest is ended with the queue pair.
@@ -226,11 +227,11 @@ func (ep *endpoint) doorbell(b *batch) {
 // sendEnded takes a completion of what was sent: with it, of all that was posted before. Memory and places come back in any
 // state of the endpoint; what failed is told once.
 func (ep *endpoint) sendEnded(wc *rdma.WC) {
-	n, frame := ep.ring.complete(uint16(wc.ID))
-	ep.p.credits.give(n)
+	n, frame := ep.ring.Complete(uint16(wc.ID))
+	ep.p.credits.Give(n)
 	switch {
 	case ep.state == closed:
-		if ep.ring.len() == 0 {
+		if ep.ring.Len() == 0 {
 			ep.finish()
 		}
 		return

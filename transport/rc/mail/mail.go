@@ -1,10 +1,11 @@
-package rc
+package mail
 
 import (
 	"fmt"
-	"net/netip"
 
 	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 const (
@@ -12,18 +13,20 @@ const (
 	mailSlot  = 128 // bytes of a receive: the network header, and a message
 )
 
-// mail is the port's datagrams: the queue pair with the well-known number.
-type mail struct {
-	p     *port
+// Office is a port's datagrams: the queue pair with the well-known number.
+type Office struct {
+	pd    rdma.PD
+	said  func(m *wire.Message, from rdma.GID, udp uint16)
 	qp    rdma.QP
 	cq    rdma.CQ
-	box   *block // receives
+	box   *queue.Block // receives
 	under [mailSlots]*handle
 	sent  uint64
 	out   int // sends that are under way
 
 	handles []*handle
-	buf     [messageLen]byte
+	buf     [wire.MessageLen]byte
+	closed  bool
 	bad     uint64 // datagrams that are none of ours
 }
 
@@ -35,30 +38,31 @@ type handle struct {
 	stale bool
 }
 
-// open makes the queue pair and brings it up.
-func (m *mail) open(p *port) (err error) {
-	m.p = p
-	if a := p.dev.Attr(); !a.GSI || a.MaxInline < messageLen {
+// Open makes the queue pair and brings it up. said is called from Progress with each message that arrives.
+func (m *Office) Open(dev rdma.Device, mem *queue.Memory, psn uint32, said func(m *wire.Message, from rdma.GID, udp uint16)) (err error) {
+	m.pd, m.said = mem.PD, said
+	a := dev.Attr()
+	if !a.GSI || a.MaxInline < wire.MessageLen {
 		return fmt.Errorf("%w: connections are made over queue pair 1, which %s keeps to itself", rdma.ErrUnsupported, a.Name)
 	}
-	if m.cq, err = p.dev.CreateCQ(2 * mailSlots); err != nil {
+	if m.cq, err = dev.CreateCQ(2 * mailSlots); err != nil {
 		return err
 	}
 	// A send takes a few blocks since it is inline.
-	caps := rdma.QPCap{SendBlocks: mailSlots * p.dev.Attr().MaxWRBlocks, RecvWR: mailSlots, SendSGE: 1, RecvSGE: 1, Inline: messageLen}
-	m.qp, err = p.pd.CreateQP(rdma.QPInit{Type: rdma.TypeGSI, SendCQ: m.cq, RecvCQ: m.cq, Cap: caps, SigAll: true})
+	caps := rdma.QPCap{SendBlocks: mailSlots * a.MaxWRBlocks, RecvWR: mailSlots, SendSGE: 1, RecvSGE: 1, Inline: wire.MessageLen}
+	m.qp, err = m.pd.CreateQP(rdma.QPInit{Type: rdma.TypeGSI, SendCQ: m.cq, RecvCQ: m.cq, Cap: caps, SigAll: true})
 	if err != nil {
 		return err
 	}
-	if m.box, err = p.mem.get(mailSlots * mailSlot); err != nil {
+	if m.box, err = mem.Get(mailSlots * mailSlot); err != nil {
 		return err
 	}
 	for _, s := range []struct {
 		to   rdma.QPState
 		mask rdma.AttrMask
 	}{{rdma.Init, rdma.MaskQKey}, {rdma.RTR, 0}, {rdma.RTS, rdma.MaskSQPSN}} {
-		a := rdma.QPAttr{State: s.to, QKey: rdma.GSIQKey, SQPSN: uint32(p.f.env.Rand()) & rdma.MaxNum}
-		if err = m.qp.Modify(a, s.mask); err != nil {
+		to := rdma.QPAttr{State: s.to, QKey: rdma.GSIQKey, SQPSN: psn & rdma.MaxNum}
+		if err = m.qp.Modify(to, s.mask); err != nil {
 			return err
 		}
 	}
@@ -69,14 +73,14 @@ func (m *mail) open(p *port) (err error) {
 }
 
 // give posts one receive.
-func (m *mail) give(i int) {
-	sge := [1]rdma.SGE{m.box.sge(i*mailSlot, mailSlot)}
+func (m *Office) give(i int) {
+	sge := [1]rdma.SGE{m.box.SGE(i*mailSlot, mailSlot)}
 	wr := [1]rdma.RecvWR{{ID: mailSlots + uint64(i), SGL: sge[:]}}
 	m.qp.PostRecv(wr[:])
 }
 
-// post sends a message, or doesn't: who needs it to arrive sends it again.
-func (m *mail) post(to rdma.AHAttr, msg *message) error {
+// Post sends a message, or doesn't: who needs it to arrive sends it again.
+func (m *Office) Post(to rdma.AHAttr, msg *wire.Message) error {
 	if m.out == mailSlots {
 		return nil
 	}
@@ -84,7 +88,7 @@ func (m *mail) post(to rdma.AHAttr, msg *message) error {
 	if err != nil {
 		return err
 	}
-	msg.emit(m.buf[:])
+	msg.Emit(m.buf[:])
 	slot := m.sent % mailSlots
 	wr := [1]rdma.SendWR{{ID: slot, Op: rdma.OpSend, Flags: rdma.FlagSignaled, Inline: m.buf[:], AH: h.AH, DestQPN: 1, DestQKey: rdma.GSIQKey}}
 	if n, _ := m.qp.PostSend(wr[:]); n == 0 {
@@ -98,14 +102,14 @@ func (m *mail) post(to rdma.AHAttr, msg *message) error {
 }
 
 // handle finds the handle that sends to the address use now, or resolves it.
-func (m *mail) handle(to rdma.AHAttr) (*handle, error) {
+func (m *Office) handle(to rdma.AHAttr) (*handle, error) {
 	for _, h := range m.handles {
 		if h.attr == to && !h.stale {
 			h.users++
 			return h, nil
 		}
 	}
-	ah, err := m.p.pd.CreateAH(to)
+	ah, err := m.pd.CreateAH(to)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +119,7 @@ func (m *mail) handle(to rdma.AHAttr) (*handle, error) {
 }
 
 // drop gives up one use; the last one ends the handle.
-func (m *mail) drop(h *handle) {
+func (m *Office) drop(h *handle) {
 	if h.users--; h.users > 0 {
 		return
 	}
@@ -128,15 +132,15 @@ func (m *mail) drop(h *handle) {
 	}
 }
 
-// moved: sends that begin from now on resolve the address anew; those under way end with what they have.
-func (m *mail) moved(gid rdma.GID) {
+// Moved: sends that begin from now on resolve the address anew; those under way end with what they have.
+func (m *Office) Moved(gid rdma.GID) {
 	for _, h := range m.handles {
 		h.stale = h.stale || h.attr.DGID == gid
 	}
 }
 
-// progress takes what has arrived and what has left.
-func (m *mail) progress(wcs []rdma.WC) (n int) {
+// Progress takes what has arrived and what has left.
+func (m *Office) Progress(wcs []rdma.WC) (n int) {
 	for k := m.cq.Poll(wcs); k > 0; k = m.cq.Poll(wcs) {
 		for i := range wcs[:k] {
 			m.completed(&wcs[i])
@@ -150,7 +154,7 @@ func (m *mail) progress(wcs []rdma.WC) (n int) {
 	return n
 }
 
-func (m *mail) completed(wc *rdma.WC) {
+func (m *Office) completed(wc *rdma.WC) {
 	if wc.ID < mailSlots {
 		if h := m.under[wc.ID]; h != nil {
 			m.under[wc.ID] = nil
@@ -165,20 +169,27 @@ func (m *mail) completed(wc *rdma.WC) {
 	}
 	at := slot * mailSlot
 	body := m.box.Bytes[at+rdma.GRHBytes : at+max(rdma.GRHBytes, min(int(wc.Length), mailSlot))]
-	if msg, ok := parseMessage(body); ok {
-		m.p.said(&msg, m.p.av(wc.SrcGID, wc.SrcPort))
+	if msg, ok := wire.ParseMessage(body); ok {
+		m.said(&msg, wc.SrcGID, wc.SrcPort)
 	} else {
 		m.bad++
 	}
-	if !m.p.closed {
+	if !m.closed {
 		m.give(slot)
 	}
 }
 
-// av is the way to a peer.
-func (p *port) av(gid rdma.GID, udp uint16) rdma.AHAttr {
-	return rdma.AHAttr{DGID: gid, SGIDIndex: p.gid.Index, Port: udp, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
-}
+// Arm has a completion wake whoever sleeps; false: there are some already.
+func (m *Office) Arm() bool { return m.cq.Arm(false) }
 
-// addrOf is the address of a peer, for people.
-func addrOf(a rdma.AHAttr) netip.AddrPort { return netip.AddrPortFrom(a.DGID.IP(), a.Port) }
+// Out is how many messages have not left yet.
+func (m *Office) Out() int { return m.out }
+
+// Handles is how many addresses are resolved at the moment.
+func (m *Office) Handles() int { return len(m.handles) }
+
+// Bad is how many datagrams came that are no message.
+func (m *Office) Bad() uint64 { return m.bad }
+
+// Close: the device is about to be closed.
+func (m *Office) Close() { m.closed = true }

@@ -1,4 +1,4 @@
-package rc
+package queue
 
 import (
 	"sync"
@@ -14,30 +14,30 @@ const (
 	memKeep = 8 << 20
 )
 
-// block is memory that the device knows.
-type block struct {
+// Block is memory that the device knows.
+type Block struct {
 	*transport.Buffer
 	mr rdma.MR
 }
 
-// sge names [at, at+n) of the block.
-func (b *block) sge(at, n int) rdma.SGE {
+// SGE names [at, at+n) of the block.
+func (b *Block) SGE(at, n int) rdma.SGE {
 	return rdma.SGE{Addr: b.mr.Addr() + uint64(at), Length: uint32(n), LKey: b.mr.LKey()}
 }
 
-// memory is the registered memory of one port. Who kept a buffer may give it back on any goroutine; all else is the owner's.
-type memory struct {
-	pd  rdma.PD
-	all int // blocks that are registered
+// Memory is the registered memory of one port. Who kept a buffer may give it back on any goroutine; all else is the owner's.
+type Memory struct {
+	PD  rdma.PD
+	All int // blocks that are registered
 
 	mu     sync.Mutex
-	free   [][]*block // by size
+	free   [][]*Block // by size
 	over   bool       // something is more than it may keep
 	closed bool
 }
 
-// get returns a block of at least size bytes with one holder.
-func (m *memory) get(size int) (*block, error) {
+// Get returns a block of at least size bytes with one holder.
+func (m *Memory) Get(size int) (*Block, error) {
 	c := (size + memStep - 1) / memStep
 	m.mu.Lock()
 	if c < len(m.free) {
@@ -50,21 +50,21 @@ func (m *memory) get(size int) (*block, error) {
 			return b, nil
 		}
 	} else {
-		m.free = append(m.free, make([][]*block, c+1-len(m.free))...)
+		m.free = append(m.free, make([][]*Block, c+1-len(m.free))...)
 	}
 	m.mu.Unlock()
-	b := new(block)
+	b := new(Block)
 	b.Buffer = transport.NewBuffer(c*memStep, func(*transport.Buffer) { m.put(b) })
-	mr, err := m.pd.RegMR(b.Bytes, rdma.AccessLocalWrite)
+	mr, err := m.PD.RegMR(b.Bytes, rdma.AccessLocalWrite)
 	if err != nil {
 		return nil, err
 	}
 	b.mr = mr
-	m.all++
+	m.All++
 	return b, nil
 }
 
-func (m *memory) put(b *block) {
+func (m *Memory) put(b *Block) {
 	m.mu.Lock()
 	if !m.closed {
 		c := len(b.Bytes) / memStep
@@ -74,8 +74,8 @@ func (m *memory) put(b *block) {
 	m.mu.Unlock()
 }
 
-// trim gives back what is more than is kept: on the owner's turn, since the device is his.
-func (m *memory) trim() {
+// Trim gives back what is more than is kept: on the owner's turn, since the device is his.
+func (m *Memory) Trim() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.over {
@@ -89,15 +89,25 @@ func (m *memory) trim() {
 			}
 			list[n-1] = nil
 			m.free[c] = list[:n-1]
-			m.all--
+			m.All--
 		}
 	}
 }
 
-// close lets go of everything; the queue pairs are destroyed. Buffers that somebody kept stay his: they are ordinary memory.
-func (m *memory) close() {
+// Close lets go of everything; the queue pairs are destroyed. Buffers that somebody kept stay his: they are ordinary memory.
+func (m *Memory) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
 	m.free = nil
+}
+
+// Idle is how many blocks nobody has.
+func (m *Memory) Idle() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, list := range m.free {
+		n += len(list)
+	}
+	return n
 }
