@@ -115,7 +115,10 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	}
 	rows, err := b.modes(ctx)
 	r.Rows = append(r.Rows, rows...)
-	return err
+	if err != nil {
+		return err
+	}
+	return b.files(ctx, r)
 }
 
 // build makes the braid command unless one was given.

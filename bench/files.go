@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/openbraid/braid/internal/perf"
+)
+
+// fileBytes is the size of the file that is sent.
+const fileBytes = 512 * mib
+
+// place is where two commands run, and meet.
+type place struct {
+	left, right []string // what comes before a command: of the sender, of the receiver
+	host        string   // the receiver's
+	listen      string
+	lanes       string
+}
+
+var here = place{host: "127.0.0.1", listen: "127.0.0.1", lanes: "1"}
+
+// files compares braid send with what puts alone reach on the same lanes.
+func (b *bench) files(ctx context.Context, r *report) error {
+	if !b.wants("files/loopback") && !b.wants("files/rails2") {
+		return nil
+	}
+	c, err := newCopies(b)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if b.wants("files/loopback") {
+		row, err := c.compare(ctx, "files/loopback", here)
+		if err != nil {
+			return err
+		}
+		r.Rows = append(r.Rows, row, c.limit(), hashRate())
+	}
+	if b.wants("files/rails2") {
+		p, clean, err := twoRails()
+		if err != nil {
+			r.Skipped = append(r.Skipped, "files/rails2: "+err.Error())
+			return nil
+		}
+		defer clean()
+		row, err := c.compare(ctx, "files/rails2", p)
+		if err != nil {
+			return err
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return nil
+}
+
+// copies sends a file again and again.
+type copies struct {
+	b    *bench
+	dir  string
+	file string
+	cpu  []float64 // seconds of processors, of both sides, for each byte
+}
+
+// newCopies makes the file, in memory where that is possible: disks are not the question.
+func newCopies(b *bench) (*copies, error) {
+	base := "/dev/shm"
+	if _, err := os.Stat(base); err != nil {
+		base = ""
+	}
+	dir, err := os.MkdirTemp(base, "braid-bench")
+	if err != nil {
+		return nil, err
+	}
+	c := &copies{b: b, dir: dir, file: filepath.Join(dir, "file")}
+	f, err := os.Create(c.file)
+	if err == nil {
+		_, err = io.CopyN(f, rand.NewChaCha8([32]byte{1}), fileBytes)
+		f.Close()
+	}
+	if err != nil {
+		c.close()
+	}
+	return c, err
+}
+
+func (c *copies) close() { os.RemoveAll(c.dir) }
+
+// compare sends the file and puts as much, in turns.
+func (c *copies) compare(ctx context.Context, name string, p place) (row, error) {
+	var s series
+	for range c.b.Rounds {
+		fmt.Fprintf(os.Stderr, "%s ...\n", name)
+		ours, err := c.send(ctx, p)
+		if err != nil {
+			return row{}, fmt.Errorf("%s: %w", name, err)
+		}
+		theirs, err := c.put(ctx, p)
+		if err != nil {
+			return row{}, fmt.Errorf("%s: %w", name, err)
+		}
+		s.add(ours, theirs, false)
+	}
+	g := atLeast(0.8)
+	q := perf.Median(s.ratios)
+	return row{
+		Name: name, Peer: "put_bw", Unit: "MB/s", Pairs: len(s.ratios), Ours: perf.Median(s.ours).Median, Theirs: perf.Median(s.theirs).Median,
+		Ratio: &q, Best: s.best(comparison{}), Goal: g.String(), Verdict: g.verdict(q.Median),
+	}, nil
+}
+
+// limit is how fast it would be if all processors did nothing but this, and none ever waited: what they need for it is what it takes.
+func (c *copies) limit() row {
+	return row{Name: "files/processors", Unit: "MB/s", Pairs: len(c.cpu), Ours: float64(runtime.NumCPU()) / perf.Median(c.cpu).Median / 1e6}
+}
+
+// hashRate is what one processor hashes.
+func hashRate() row {
+	b := make([]byte, mib)
+	best := time.Hour
+	for range 100 {
+		begun := time.Now()
+		sha256.Sum256(b)
+		best = min(best, time.Since(begun))
+	}
+	return row{Name: "files/sha256", Unit: "MB/s", Ours: mib / best.Seconds() / 1e6}
+}
+
+func (c *copies) command(ctx context.Context, before []string, args ...string) *exec.Cmd {
+	all := append(append(before[:len(before):len(before)], c.b.Braid), args...)
+	return exec.CommandContext(ctx, all[0], all[1:]...)
+}
+
+// serve starts a command and waits until it listens; it returns where.
+func (c *copies) serve(cmd *exec.Cmd) (addr string, err error) {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	_, addrs, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return "", fmt.Errorf("%s does not listen: %q", strings.Join(cmd.Args, " "), line)
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	addr, _, _ = strings.Cut(addrs, ",")
+	return addr[strings.LastIndex(addr, ":")+1:], nil
+}
+
+// send sends the file once, and returns MB/s.
+func (c *copies) send(ctx context.Context, p place) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	defer cancel()
+	to := filepath.Join(c.dir, "to")
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(to)
+	recv := c.command(ctx, p.right, "recv", "--once", "--listen", p.listen+":0", to)
+	port, err := c.serve(recv)
+	if err != nil {
+		return 0, err
+	}
+	send := c.command(ctx, p.left, "send", "--json", "--plain", c.file, p.host+":"+port)
+	var out, errOut bytes.Buffer
+	send.Stdout, send.Stderr = &out, &errOut
+	err = send.Run()
+	if err != nil {
+		_ = recv.Process.Kill()
+	}
+	_ = recv.Wait()
+	if err != nil {
+		return 0, fmt.Errorf("send: %w: %s", err, &errOut)
+	}
+	var t struct {
+		Bytes   uint64  `json:"bytes"`
+		Seconds float64 `json:"seconds"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
+		return 0, err
+	}
+	cpu := 0.0
+	for _, s := range []*os.ProcessState{send.ProcessState, recv.ProcessState} {
+		cpu += (s.UserTime() + s.SystemTime()).Seconds()
+	}
+	c.cpu = append(c.cpu, cpu/float64(t.Bytes))
+	return float64(t.Bytes) / t.Seconds / 1e6, nil
+}
+
+// put puts as much as the file has, and returns MB/s.
+func (c *copies) put(ctx context.Context, p place) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	defer cancel()
+	server := c.command(ctx, p.right, "perftest", "--shared", "--listen", p.listen, "-p", "0")
+	port, err := c.serve(server)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	client := c.command(ctx, p.left, "perftest", p.host, "-p", port, "--shared", "--json", "-t", "put_bw", "-s", "1m", "-n", fmt.Sprint(fileBytes/mib), "-w", "32", "--lanes", p.lanes)
+	var out, errOut bytes.Buffer
+	client.Stdout, client.Stderr = &out, &errOut
+	if err := client.Run(); err != nil {
+		return 0, fmt.Errorf("perftest: %w: %s", err, &errOut)
+	}
+	var r perf.Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		return 0, err
+	}
+	return r.Bandwidth, nil
+}
+
+// railRate is of each of the two rails: together less than one processor moves and hashes.
+const railRate = "500mbit"
+
+// twoRails are two network namespaces that two links join, each of a known rate.
+func twoRails() (p place, clean func(), err error) {
+	left, right := fmt.Sprintf("braid-bench-a%d", os.Getpid()), fmt.Sprintf("braid-bench-b%d", os.Getpid())
+	clean = func() {
+		_ = exec.Command("ip", "netns", "del", left).Run()
+		_ = exec.Command("ip", "netns", "del", right).Run()
+	}
+	lines := []string{"ip netns add " + left, "ip netns add " + right}
+	for i := range 2 {
+		link := fmt.Sprintf("rail%d", i)
+		lines = append(lines, fmt.Sprintf("ip link add %s netns %s type veth peer name %s netns %s", link, left, link, right))
+		for k, ns := range []string{left, right} {
+			lines = append(lines,
+				fmt.Sprintf("ip -n %s addr add 10.78.%d.%d/24 dev %s", ns, i, k+1, link),
+				fmt.Sprintf("ip -n %s link set %s up", ns, link),
+				fmt.Sprintf("tc -n %s qdisc add dev %s root tbf rate %s burst 256kb latency 50ms", ns, link, railRate))
+		}
+	}
+	for _, l := range lines {
+		words := strings.Fields(l)
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			clean()
+			return p, nil, fmt.Errorf("%s: %w: %s (it needs root, ip and tc)", l, err, bytes.TrimSpace(out))
+		}
+	}
+	in := func(ns string) []string { return []string{"ip", "netns", "exec", ns} }
+	return place{left: in(left), right: in(right), host: "10.78.0.2", listen: "0.0.0.0", lanes: "2"}, clean, nil
+}
