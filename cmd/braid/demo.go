@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/demo"
+	"github.com/openbraid/braid/internal/live"
 )
 
 // demoCommand is `braid demo`.
@@ -19,6 +20,7 @@ type demoCommand struct {
 	Seconds float64   `default:"10" placeholder:"N" help:"How long to move data, about (${default})."`
 	Size    byteCount `placeholder:"BYTES" help:"How much data to generate, as 500M or 2G; without it, as much as goes in that time."`
 	Rails   []string  `default:"127.0.0.1,127.0.0.2" placeholder:"A,B" help:"Two local addresses, one a lane (${default})."`
+	Plain   bool      `help:"Lines instead of a picture, also on a terminal."`
 	Role    string    `hidden:""`
 }
 
@@ -56,9 +58,13 @@ func (c *demoCommand) Run(w world) error {
 	if c.JSON {
 		people = w.errOut
 	}
+	var screen *live.Screen
+	if !c.Plain {
+		screen = live.New(people)
+	}
 	r, err := demo.Run(w.ctx, demo.Options{
 		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails,
-		Out: people, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: []string{self, "demo"},
+		Out: people, Screen: screen, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: []string{self, "demo"},
 	})
 	if err != nil {
 		return err

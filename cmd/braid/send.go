@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,7 +125,6 @@ func (c *sendCommand) Run(w world) error {
 		return err
 	}
 	show := newShow(w, c)
-	defer show.close()
 	o.Event = show.event
 	s, err := files.NewSender(o)
 	if err != nil {
@@ -134,11 +132,9 @@ func (c *sendCommand) Run(w world) error {
 	}
 	defer s.Close()
 	show.skipped(s)
-	ctx, stop := context.WithCancel(w.ctx)
-	go show.follow(ctx, s)
+	stop := show.follow(s)
 	sum, err := s.Run(w.ctx)
 	stop()
-	show.close()
 	switch {
 	case errors.Is(err, files.ErrInterrupted):
 		return fmt.Errorf("%w: nothing was kept there", errInterrupted)
@@ -237,12 +233,6 @@ func newShow(w world, c *sendCommand) *show {
 	return s
 }
 
-func (s *show) close() {
-	if s.screen != nil {
-		s.screen.Close()
-	}
-}
-
 // showSkipped is how many things that are not sent are named.
 const showSkipped = 10
 
@@ -282,23 +272,34 @@ const (
 	lineEvery    = time.Second
 )
 
-// follow shows how far it is until the context is over.
-func (s *show) follow(ctx context.Context, x *files.Sender) {
+// follow shows how far it is until stop is called, which takes the picture away.
+func (s *show) follow(x *files.Sender) (stop func()) {
 	if s.quiet {
-		return
+		return func() {}
 	}
 	every := lineEvery
 	if s.screen != nil {
 		every = pictureEvery
 	}
-	t := time.NewTicker(every)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			s.look(x.Status(), time.Since(s.begun))
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(every)
+		defer t.Stop()
+		for {
+			select {
+			case <-end:
+				return
+			case <-t.C:
+				s.look(x.Status(), time.Since(s.begun))
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+		if s.screen != nil {
+			s.screen.Close()
 		}
 	}
 }

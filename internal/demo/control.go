@@ -17,6 +17,7 @@ type spec struct {
 	File  string        `json:",omitempty"` // sender: "" is generated data
 	Bytes int64         `json:",omitempty"` // sender: of data; -1: as many as the time allows
 	Time  time.Duration `json:",omitempty"` // sender: how long, at least
+	Live  bool          `json:",omitempty"` // what is told is drawn
 }
 
 // line is what a child tells. One of the pointers is set.

@@ -6,14 +6,17 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/openbraid/braid/internal/live"
 )
 
 // printer shows people what goes on.
 type printer struct {
-	w     io.Writer
-	rails rails
-	color bool
-	begun time.Duration
+	w      io.Writer
+	screen *live.Screen // nil: lines
+	rails  rails
+	color  bool
+	begun  time.Duration
 
 	last   [lanes]uint64
 	lastAt time.Duration
@@ -49,9 +52,9 @@ func (p *printer) intro(s spec, note string) {
 	what := "generated data"
 	switch {
 	case s.File != "":
-		what = fmt.Sprintf("%s (%s)", s.File, size(uint64(s.Bytes)))
+		what = fmt.Sprintf("%s (%s)", s.File, live.Size(uint64(s.Bytes)))
 	case s.Bytes >= 0:
-		what = size(uint64(s.Bytes)) + " of generated data"
+		what = live.Size(uint64(s.Bytes)) + " of generated data"
 	}
 	fmt.Fprintf(p.w, "Two processes, one endpoint, two lanes (%s and %s): puts and active messages carry %s.\n",
 		p.rails.Names[0], p.rails.Names[1], what)
@@ -75,6 +78,10 @@ func (p *printer) rates(at time.Duration, of [lanes]uint64, data uint64) {
 	if p.begun == 0 {
 		return
 	}
+	if p.screen != nil {
+		p.draw(at, of, data)
+		return
+	}
 	d := (at - p.lastAt).Seconds()
 	text := ""
 	for i := range of {
@@ -84,8 +91,21 @@ func (p *printer) rates(at time.Duration, of [lanes]uint64, data uint64) {
 		}
 		text += fmt.Sprintf("%s %s   ", p.name(i), state)
 	}
-	p.line(at, "%stotal %s", text, size(data))
+	p.line(at, "%stotal %s", text, live.Size(data))
 	p.last, p.lastAt = of, at
+}
+
+// draw is rates on a terminal.
+func (p *printer) draw(at time.Duration, of [lanes]uint64, data uint64) {
+	f := live.Frame{At: at - p.begun, Done: data, Unit: "checked"}
+	for i := range of {
+		state := "up"
+		if p.down[i] != "" {
+			state = "DOWN (" + p.down[i] + ")"
+		}
+		f.Lanes = append(f.Lanes, live.Lane{Name: p.name(i), State: state, Bytes: of[i]})
+	}
+	p.screen.Show(f)
 }
 
 func (p *printer) cut(c cutStamp) {
@@ -111,13 +131,19 @@ func (p *printer) event(e laneEvent) {
 		}
 		p.line(e.At, "%s", p.paint(red, fmt.Sprintf("DOWN %s (%s): %s", p.name(e.Rail), e.Instance, why)))
 	case "HandedOver":
-		p.line(e.At, "OVER %s (%s): what it still had is executed, %s were posted again", p.name(e.Rail), e.Instance, size(e.Replayed))
+		p.line(e.At, "OVER %s (%s): what it still had is executed, %s were posted again", p.name(e.Rail), e.Instance, live.Size(e.Replayed))
 	default:
 		p.line(e.At, "%s %s", e.Kind, e.Err)
 	}
 }
 
-func (p *printer) checked() { fmt.Fprintln(p.w) }
+func (p *printer) checked() {
+	if p.screen != nil {
+		p.screen.Close() // what comes now is the report
+		p.screen = nil
+	}
+	fmt.Fprintln(p.w)
+}
 
 // report is the end: tables, and one line that says it all.
 func (p *printer) report(r *Report) {
@@ -132,16 +158,16 @@ func (p *printer) report(r *Report) {
 	t.Render()
 	c := p.table("lane", "cut by", "blackout", "longest gap", "gap before", "posted again", "needed")
 	for _, x := range r.Cuts {
-		c.AppendRow(table.Row{x.Lane, x.Kind, ms(x.BlackoutMS), ms(x.GapMS), ms(x.BeforeMS), size(x.Replayed), size(x.Needed)})
+		c.AppendRow(table.Row{x.Lane, x.Kind, ms(x.BlackoutMS), ms(x.GapMS), ms(x.BeforeMS), live.Size(x.Replayed), live.Size(x.Needed)})
 	}
 	c.Render()
 	l := p.table("lane", "bytes over it")
 	for _, x := range r.Lanes {
-		l.AppendRow(table.Row{x.Name, size(x.Bytes)})
+		l.AppendRow(table.Row{x.Name, live.Size(x.Bytes)})
 	}
 	l.Render()
 	fmt.Fprintf(p.w, "%s in %d operations and %.1f s, %s/s: %d lost, %d doubled\n",
-		size(r.Bytes), r.Operations, r.Seconds, size(uint64(float64(r.Bytes)/max(r.Seconds, 0.001))), r.Lost, r.Doubled)
+		live.Size(r.Bytes), r.Operations, r.Seconds, live.Size(uint64(float64(r.Bytes)/max(r.Seconds, 0.001))), r.Lost, r.Doubled)
 	fmt.Fprintf(p.w, "SHA-256 sent     %s\nSHA-256 received %s\n\n", r.Sender.SHA256, r.Receiver.SHA256)
 	if r.OK() {
 		load := "under load"
@@ -173,16 +199,3 @@ func ms(v float64) string {
 }
 
 func short(digest string) string { return digest[:min(16, len(digest))] + "…" }
-
-// size is a number of bytes for people.
-func size(n uint64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	v, i := float64(n), 0
-	for ; v >= 1000 && i < len(units)-1; i++ {
-		v /= 1000
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
-}

@@ -66,7 +66,7 @@ func receive(ctx context.Context, s spec, t *teller) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go each(ctx, tickEvery, func() { t.tell(line{Tick: &tick{Bytes: x.checked.Load(), Lanes: x.lanes()}}) })
+	go each(ctx, s.every(), func() { t.tell(line{Tick: &tick{Bytes: x.checked.Load(), Lanes: x.lanes()}}) })
 	return x.run(ctx)
 }
 

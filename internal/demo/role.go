@@ -14,8 +14,19 @@ import (
 // connectTime is how long the two may take to find each other.
 const connectTime = 10 * time.Second
 
-// tickEvery is how often a child says how far it is.
-const tickEvery = 500 * time.Millisecond
+// tickEvery is how often a child says how far it is, lookEvery if that is drawn.
+const (
+	tickEvery = 500 * time.Millisecond
+	lookEvery = 100 * time.Millisecond
+)
+
+// every is how often a child shall say how far it is.
+func (s *spec) every() time.Duration {
+	if s.Live {
+		return lookEvery
+	}
+	return tickEvery
+}
 
 // Child is what the command does when it is started as one of the two processes: it reads its task from in, and
 // ends with it.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/openbraid/braid/internal/live"
 )
 
 // Options are what the demo is to do.
@@ -15,6 +17,7 @@ type Options struct {
 	Time    time.Duration // how long, about
 	Rails   []string      // two local addresses
 	Out     io.Writer     // for people, while it runs
+	Screen  *live.Screen  // draws what lanes carry, on the terminal that Out is; nil: lines
 	Color   bool
 	Command []string // this program with its sub-command: to be started again, with --role=...
 }
@@ -32,7 +35,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Time < time.Second {
 		return nil, &UsageError{fmt.Sprintf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Time)}
 	}
-	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time}
+	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time, Live: o.Screen != nil}
 	switch {
 	case o.File != "":
 		size, err := CheckFile(o.File)
@@ -49,6 +52,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &run{spec: s, p: newPrinter(o.Out, s.Rails, o.Color), news: make(chan news, 64), book: newBook(s.Rails)}
+	if o.Screen != nil {
+		r.p.w, r.p.screen = o.Screen, o.Screen
+		defer o.Screen.Close()
+	}
 	r.p.intro(s, note)
 	defer r.stop()
 	if err := r.start(o.Command); err != nil {

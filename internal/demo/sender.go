@@ -52,7 +52,7 @@ func send(ctx context.Context, s spec, t *teller) error {
 	x.pump.Store(p)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go each(ctx, tickEvery, func() { t.tell(line{Tick: &tick{Bytes: p.sent.Load(), Messages: p.out.count()}}) })
+	go each(ctx, s.every(), func() { t.tell(line{Tick: &tick{Bytes: p.sent.Load(), Messages: p.out.count()}}) })
 	return x.load(ctx, p)
 }
 
