@@ -106,7 +106,7 @@ func TestInfoParts(t *testing.T) {
 	if status != 0 || errs != "" {
 		t.Fatalf("status %d: %s", status, errs)
 	}
-	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "; none is used: braid has no transport over RDMA yet", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
+	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "; none is used: braid drives no RDMA hardware yet", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -101,7 +101,7 @@ type Devices struct {
 
 // DevicesOf says which there are, and why they are not used.
 func DevicesOf() *Devices {
-	d := &Devices{RDMA: []string{}, Why: "braid has no transport over RDMA yet; lanes run over TCP, on RDMA hardware by its IP address"}
+	d := &Devices{RDMA: []string{}, Why: "braid drives no RDMA hardware yet; lanes run over TCP, there by its IP address. A program may hand in RDMA in software, transport/softrc"}
 	entries, err := os.ReadDir("/sys/class/infiniband")
 	if err != nil {
 		return d // none, or a system that has no such folder
