@@ -1,6 +1,7 @@
 package rdmatest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,6 +21,8 @@ type Kit struct {
 	// Lossy: packets get lost, so that tests are left out in which one that nobody repeats must arrive: a datagram, or the refusal
 	// of a responder that is in ERR from then on.
 	Lossy bool
+	// Timeout is QPAttr.Timeout of tests that don't care; default 14.
+	Timeout uint8
 	// Slow: a round trip takes milliseconds, long messages are left out.
 	Slow bool
 }
@@ -63,6 +66,7 @@ func Run(t *testing.T, k Kit) {
 		{"Window2", window2},
 		{"Datagrams", datagrams},
 		{"WellKnown", wellKnown},
+		{"Self", self},
 		{"Overrun", overrun},
 		{"Busy", busy},
 	} {
@@ -74,7 +78,7 @@ func Run(t *testing.T, k Kit) {
 }
 
 // onceOnly are the tests that need a packet that is sent only once.
-var onceOnly = []string{"RemoteAccess", "LocalAccess", "TooLong", "Position", "Deregister", "Window1", "Window2", "Datagrams", "WellKnown"}
+var onceOnly = []string{"RemoteAccess", "LocalAccess", "TooLong", "Position", "Deregister", "Window1", "Window2", "Datagrams", "WellKnown", "Self"}
 
 // bench is two sides under test.
 type bench struct {
@@ -116,6 +120,8 @@ type shape struct {
 	rnrTime uint8
 	reads   uint8
 	sigAll  bool
+
+	standard uint8 // Kit.Timeout
 }
 
 func newBench(t *testing.T, k Kit) *bench {
@@ -147,7 +153,7 @@ func (s *shape) fill(d rdma.Device) {
 	}
 	s.mtu = min(s.mtu, d.Port().ActiveMTU)
 	if s.timeout == 0 {
-		s.timeout = 14
+		s.timeout = cmp.Or(s.standard, 14)
 	}
 	if s.retries == 0 {
 		s.retries = 7
@@ -168,6 +174,7 @@ func (b *bench) make(s shape) (*side, *side) {
 	b.t.Helper()
 	for i, d := range b.dev {
 		s := s
+		s.standard = b.k.Timeout
 		s.fill(d)
 		x := &side{b: b, name: string(rune('a' + i)), dev: d, psn: s.psn[i]}
 		var err [6]error
@@ -200,11 +207,13 @@ func (b *bench) join(s shape) {
 	b.t.Helper()
 	for i, x := range b.side {
 		s := s
+		s.standard = b.k.Timeout
 		s.fill(x.dev)
 		x.step(rdma.Init, x.attr(s, b.side[1-i]))
 	}
 	for i, x := range b.side {
 		s := s
+		s.standard = b.k.Timeout
 		s.fill(x.dev)
 		x.step(rdma.RTR, x.attr(s, b.side[1-i]))
 		x.step(rdma.RTS, x.attr(s, b.side[1-i]))

@@ -214,3 +214,42 @@ func wellKnown(t *testing.T, b *bench) {
 		t.Errorf("%q", y.mem[:50])
 	}
 }
+
+// self: a queue pair that is connected to itself works, and so does a window that it binds, for others.
+func self(t *testing.T, b *bench) {
+	x, y := b.connect(shape{})
+	var s shape
+	s.fill(y.dev)
+	loop := &side{b: b, name: "loop", dev: y.dev, pd: y.pd, scq: y.scq, rcq: y.rcq, mem: y.mem, mr: y.mr}
+	qp, err := y.pd.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: y.scq, RecvCQ: y.rcq, Cap: s.cap})
+	b.ok(err, "a third queue pair")
+	loop.qp = qp
+	for _, to := range []rdma.QPState{rdma.Init, rdma.RTR, rdma.RTS} {
+		loop.step(to, loop.attr(s, loop))
+	}
+	fill(y.mem[:3000], 1)
+	y.recvOn(qp, 5000, 3000)
+	loop.send(rdma.SendWR{Op: rdma.OpSend, Flags: rdma.FlagSignaled, SGL: loop.sge(0, 3000)})
+	y.one(rdma.StatusSuccess)
+	y.got(1)
+	if !bytes.Equal(y.mem[:3000], y.mem[5000:8000]) {
+		t.Error("SEND to itself: not what was sent")
+	}
+	mw := b.window(y, rdma.Window1)
+	loop.send(rdma.SendWR{Op: rdma.OpBindMW, Flags: rdma.FlagSignaled,
+		Bind: rdma.Bind{MW: mw, MR: y.mr, Addr: y.mr.Addr() + 9000, Length: 10, Access: rdma.AccessRemoteWrite}})
+	y.one(rdma.StatusSuccess)
+	x.send(rdma.SendWR{Op: rdma.OpWrite, Flags: rdma.FlagSignaled, Inline: []byte("by window!"), RKey: mw.RKey(), Addr: y.mr.Addr() + 9000})
+	x.one(rdma.StatusSuccess)
+	if string(y.mem[9000:9010]) != "by window!" {
+		t.Errorf("%q", y.mem[9000:9010])
+	}
+}
+
+// recvOn posts a receive on another queue pair of the side.
+func (x *side) recvOn(qp rdma.QP, at, n int) {
+	x.b.t.Helper()
+	if _, st := qp.PostRecv([]rdma.RecvWR{{SGL: x.sge(at, n)}}); st != rdma.Posted {
+		x.b.t.Fatalf("posting a receive: %v", st)
+	}
+}

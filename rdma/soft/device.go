@@ -28,7 +28,8 @@ type Config struct {
 	Carrier carrier.Carrier
 	Now     func() time.Duration // monotonic
 	Rand    func() uint64        // numbers and keys come from it: outside of tests it must not be guessable
-	// Window is how many packets one queue pair has under way at most; default 256. It starts lower and follows losses.
+	// Window is how many packets one queue pair has under way at most. It starts lower and follows losses. Default: what fits into half
+	// of the carrier's own receive buffer, taken for the peer's, and no more than 256.
 	Window int
 	// Tap sees what leaves and what arrives, ICRC included; nil costs nothing. packet.Tap writes it to a file.
 	Tap packet.Watcher
@@ -88,7 +89,7 @@ func Open(cfg Config) (*Device, error) {
 		cfg.Name = "soft"
 	}
 	if cfg.Window == 0 {
-		cfg.Window = 256
+		cfg.Window = windowFor(cfg.Carrier)
 	}
 	if rdma.MTUFor(cfg.Carrier.LinkBytes()) == 0 {
 		return nil, fmt.Errorf("%w: a link of %d bytes carries no path MTU", rdma.ErrInvalid, cfg.Carrier.LinkBytes())
@@ -99,6 +100,15 @@ func Open(cfg Config) (*Device, error) {
 	}
 	d.tx.open(d)
 	return d, nil
+}
+
+// windowFor is the default window.
+func windowFor(c carrier.Carrier) int {
+	n := c.BufferBytes()
+	if n == 0 {
+		return 64
+	}
+	return min(256, max(8, n/2/(rdma.MTUFor(c.LinkBytes()).Bytes()+packet.MaxOverhead)))
 }
 
 // Attr implements rdma.Device.

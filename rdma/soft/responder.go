@@ -41,6 +41,17 @@ type result struct {
 	valid bool
 }
 
+// find is the latest result of a packet number, or nil: numbers come again.
+func (r *results) find(psn uint32) *result {
+	n := len(r.ring)
+	for i := range n {
+		if x := &r.ring[(r.next+n-1-i)%n]; x.valid && x.psn == psn {
+			return x
+		}
+	}
+	return nil
+}
+
 // open makes room for so many READs and atomics at a time, keeping what there is.
 func (r *responder) open(reads int) {
 	r.answers.Grow(reads)
@@ -286,10 +297,8 @@ func (r *responder) repeated(q *queuePair, p *packet.Packet) {
 			r.queueRead(p)
 		}
 	case p.Opcode == packet.CompareSwap || p.Opcode == packet.FetchAdd:
-		for _, x := range r.results.ring {
-			if x.valid && x.psn == p.PSN && r.answers.Data < int(q.attr.MaxDestReads) {
-				r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: x.orig})
-			}
+		if x := r.results.find(p.PSN); x != nil && r.answers.Data < int(q.attr.MaxDestReads) {
+			r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: x.orig})
 		}
 	case p.AckReq:
 		r.answers.Acknowledge(rdma.PSNAdd(r.epsn, -1), r.msn)

@@ -93,6 +93,25 @@ func BenchmarkSockets(b *testing.B) {
 	}
 }
 
+// TestSocketsWithFaults: the suite over sockets that lose, double, delay and spoil, with a small buffer.
+func TestSocketsWithFaults(t *testing.T) {
+	rules := []carrier.Rule{{Share: 0.002, Drop: true}, {Share: 0.01, Double: true}, {Share: 0.01, Delay: time.Millisecond}, {Share: 0.002, Corrupt: true}}
+	hits := 0
+	rdmatest.Run(t, rdmatest.Kit{
+		Open: func(t testing.TB) [2]rdma.Device {
+			x, f := onSocket(t, "127.0.0.1:0", udp.Options{BufferBytes: 64 << 10}, rules...)
+			y, g := onSocket(t, "127.0.0.1:0", udp.Options{BufferBytes: 64 << 10}, rules...)
+			t.Cleanup(func() { hits += f.Hits() + g.Hits() })
+			return [2]rdma.Device{x, y}
+		},
+		Lossy:   true,
+		Timeout: 10,
+	})
+	if hits < 20 {
+		t.Errorf("%d faults: too few to prove anything", hits)
+	}
+}
+
 // TestSleep: armed and asleep on the descriptor, a device wakes when something has come.
 func TestSleep(t *testing.T) {
 	x, _ := onSocket(t, "127.0.0.1:0", udp.Options{})
@@ -130,5 +149,38 @@ func TestOpen(t *testing.T) {
 		if _, err := udp.Open(netip.MustParseAddrPort(addr), udp.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", addr, err, want)
 		}
+	}
+}
+
+// BenchmarkPlain is what sockets alone take for the datagrams of BenchmarkSockets: batches, and nobody who looks into them.
+func BenchmarkPlain(b *testing.B) {
+	for _, o := range []udp.Options{{}, {NoSegment: true}} {
+		b.Run(fmt.Sprintf("single=%v", o.NoSegment), func(b *testing.B) {
+			var c [2]carrier.Carrier
+			for i := range c {
+				var err error
+				if c[i], err = udp.Open(netip.MustParseAddrPort("127.0.0.1:0"), o); err != nil {
+					b.Fatal(err)
+				}
+				defer func() { _ = c[i].Close() }()
+			}
+			const n = 4096 + 16
+			route := carrier.Route{To: c[1].Local(), HopLimit: 64}
+			buf, outs, ins := make([]byte, 32*n), make([]carrier.Out, 32), make([]carrier.In, 64)
+			for i := range outs {
+				outs[i] = carrier.Out{Route: &route, Data: buf[i*n:][:n:n]}
+			}
+			b.SetBytes(32 * 4096)
+			for b.Loop() {
+				c[0].Send(outs)
+				for got := 0; got < len(outs); {
+					k := c[1].Recv(ins)
+					if k == 0 {
+						break // lost
+					}
+					got += k
+				}
+			}
+		})
 	}
 }

@@ -51,6 +51,8 @@ type Carrier interface {
 	// LinkBytes is the largest IP packet that the link carries.
 	LinkBytes() int
 	MAC() rdma.MAC
+	// BufferBytes is how much may wait to be received, as the system granted it; 0 if it can't be said.
+	BufferBytes() int
 
 	// Resolve finds the way to an address, afresh: rdma.ErrUnreachable if there is none.
 	Resolve(to netip.AddrPort) (Route, error)

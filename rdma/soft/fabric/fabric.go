@@ -174,6 +174,9 @@ func (p *Port) LinkBytes() int { return p.net.cfg.LinkBytes }
 // MAC implements carrier.Carrier.
 func (p *Port) MAC() rdma.MAC { return p.mac }
 
+// BufferBytes implements carrier.Carrier.
+func (p *Port) BufferBytes() int { return p.net.cfg.Inbox }
+
 // Resolve looks the neighbour up.
 func (p *Port) Resolve(to netip.AddrPort) (carrier.Route, error) {
 	mac, ok := p.net.owners[to.Addr()]

@@ -133,6 +133,15 @@ func (s *socket) LinkBytes() int { return s.bytes }
 // MAC implements carrier.Carrier.
 func (s *socket) MAC() rdma.MAC { return s.mac }
 
+// BufferBytes is what the system granted: it says twice of what it was asked for, and uses the half for its own books.
+func (s *socket) BufferBytes() int {
+	n, err := unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	if err != nil {
+		return 0
+	}
+	return n / 2
+}
+
 // Resolve asks the system for the way: it finds the neighbour by itself, each time.
 func (s *socket) Resolve(to netip.AddrPort) (carrier.Route, error) {
 	fd, err := unix.Socket(s.family(), unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
