@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
 )
 
 // TestLanesLostForEver: a peer that opens lane after lane, hangs up, and never says what it had taken, loses its endpoint
@@ -23,9 +24,10 @@ func TestLanesLostForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := hello()
-	h.JoinKey, h.PeerIncarnation, h.PeerEndpoint = a.JoinKey, a.Incarnation, a.Endpoint
+	h.PeerIncarnation, h.PeerEndpoint = a.Incarnation, a.Endpoint
 	for end := time.Now().Add(patience); ; {
 		h.Instance.N++
+		h.Join = wireup.JoinProof(a.JoinKey, &h)
 		l := stranger(t, p.ln.Addr(), rawPreface(), rawHello(h))
 		id, _ := answer(t, l)
 		l.Close()

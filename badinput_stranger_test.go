@@ -7,8 +7,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,7 +102,7 @@ func TestStrangerAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	hijack, gone, mode := hello(), hello(), hello()
-	hijack.PeerIncarnation, hijack.PeerEndpoint, hijack.JoinKey[3] = real.Incarnation, 1, 9
+	hijack.PeerIncarnation, hijack.PeerEndpoint, hijack.Join[3] = real.Incarnation, 1, 9
 	gone.PeerIncarnation, gone.PeerEndpoint = real.Incarnation^1, 1
 	mode.Required = 1 << 30
 	acceptor := hello()
@@ -186,52 +184,6 @@ func TestBadPeer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestHalfOpenLimit: strangers beyond the limit are turned away at once, the others after a time, and then there is room for
-// honest peers again. Who is in already notices nothing.
-func TestHalfOpenLimit(t *testing.T) {
-	tidy(t)
-	p, k := busy(t, counting(""))
-	const limit = 64
-	var silent []net.Conn
-	soon := time.Now().Add(time.Second) // the others have two
-	for range limit + 16 {
-		silent = append(silent, stranger(t, p.ln.Addr()))
-	}
-	var turnedAway atomic.Int64
-	var reads sync.WaitGroup
-	for _, s := range silent {
-		s.SetReadDeadline(soon)
-		reads.Go(func() {
-			if _, err := s.Read(make([]byte, 1)); !timedOut(err) {
-				turnedAway.Add(1)
-			}
-		})
-	}
-	reads.Wait()
-	if int(turnedAway.Load()) != len(silent)-limit {
-		t.Errorf("%d of %d were turned away at once, want %d", turnedAway.Load(), len(silent), len(silent)-limit)
-	}
-	k.moves()
-	if !eventually(func() bool {
-		ep, err := p.aw.Dial(testContext(t), p.ln.Addr())
-		if err == nil {
-			ep.Abort()
-		}
-		return err == nil
-	}) {
-		t.Error("an honest peer does not get in any more")
-	}
-	for _, s := range silent {
-		s.SetReadDeadline(time.Now().Add(patience))
-		closed(t, s)
-	}
-}
-
-func timedOut(err error) bool {
-	var e net.Error
-	return errors.As(err, &e) && e.Timeout()
 }
 
 // TestAnswerBeforeHangUp: who gets an answer that says no has time to read it. To close at once may take it away.

@@ -27,7 +27,7 @@ var (
 	ErrRails         = topo.ErrRails            // no rail will do, or an entry of Options.Rails can't be read
 	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
 	ErrVersion       = wire.ErrVersion          // no common version
-	ErrSecret        = secret.ErrSecret         // a text or bytes that are no secret
+	ErrSecret        = secret.ErrSecret         // the two sides have not the same secret; or what was given is none
 	ErrKey           = wire.ErrRKey             // ParseRKey: these bytes are no key
 
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.

@@ -12,24 +12,30 @@ import (
 type Listener struct {
 	w *Worker
 	l *worker.Listener
+
+	addr string // for people
 }
 
 // Listen binds addr ("host:port"; port 0 picks one), and the node's rails besides. Without a host it is the
 // loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777".
 //
 // Source: ucp_listener_create.
-func (w *Worker) Listen(addr string) (*Listener, error) {
+func (w *Worker) Listen(addr string, options ...ListenOption) (*Listener, error) {
 	addrs, err := resolve(context.Background(), addr)
 	if err != nil {
 		return nil, opError("listen", addr, err)
 	}
+	o := worker.ListenOptions{Secret: w.n.opts.Secret.s}
+	for _, option := range options {
+		option.listen(&o)
+	}
 	w.lock()
 	defer w.unlock()
-	l, err := w.eng.Listen(addrs[0])
+	l, err := w.eng.Listen(addrs[0], o)
 	if err != nil {
 		return nil, public(err)
 	}
-	return &Listener{w, l}, nil
+	return &Listener{w, l, l.Addrs()[0]}, nil
 }
 
 // Worker is the worker that the listener belongs to: where handlers for its peers are set.

@@ -2,6 +2,7 @@ package braid
 
 import (
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/openbraid/braid/internal/memory"
@@ -113,3 +114,6 @@ func (k RKey) Size() uint64 { return k.k.Size }
 func (k RKey) String() string {
 	return fmt.Sprintf("rkey{region %d, %d bytes, %v}", k.k.Index, k.k.Size, k.k.Rights)
 }
+
+// Format says the same, whatever the verb.
+func (k RKey) Format(f fmt.State, _ rune) { io.WriteString(f, k.String()) }

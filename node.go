@@ -126,19 +126,19 @@ func common() (*Worker, error) {
 }
 
 // Dial connects to a listener over a node with default options. See Worker.Dial.
-func Dial(ctx context.Context, addr string) (*Endpoint, error) {
+func Dial(ctx context.Context, addr string, options ...DialOption) (*Endpoint, error) {
 	w, err := common()
 	if err != nil {
 		return nil, err
 	}
-	return w.Dial(ctx, addr)
+	return w.Dial(ctx, addr, options...)
 }
 
 // Listen listens on a node with default options. See Worker.Listen.
-func Listen(addr string) (*Listener, error) {
+func Listen(addr string, options ...ListenOption) (*Listener, error) {
 	w, err := common()
 	if err != nil {
 		return nil, err
 	}
-	return w.Listen(addr)
+	return w.Listen(addr, options...)
 }

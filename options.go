@@ -144,7 +144,7 @@ func (o *Options) takeSecret(set *config.Set) (err error) {
 	if o.Secret, err = ParseSecret(text); err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	return fmt.Errorf("%s: %w: nothing proves it yet", where, ErrSecret)
+	return nil
 }
 
 // check says which of the options can't be that are no settings, or that a setting could not say.
@@ -204,6 +204,9 @@ const (
 	Suspended  = EventKind(worker.Suspended)  // no lane is left; the endpoint waits for one
 	Resumed    = EventKind(worker.Resumed)    // a suspended endpoint has a lane again
 	Failed     = EventKind(worker.Failed)     // the endpoint is over, and not by this side; ErrPeerClosed: the peer closed it
+	// TurnedAway: a peer that dialed a listener was not let in, and Err says why: ErrSecret, ErrVersion, a limit. There is no endpoint. Of
+	// many in a second one is told; see Worker.Strangers.
+	TurnedAway = EventKind(worker.TurnedAway)
 )
 
 func (k EventKind) String() string { return worker.EventKind(k).String() }
@@ -212,10 +215,10 @@ func (k EventKind) String() string { return worker.EventKind(k).String() }
 type Event struct {
 	Kind     EventKind
 	At       time.Time
-	Endpoint *Endpoint
-	Lane     string // "local->remote"
-	Instance string // name of the lane's life: "d3" is the third that the dialing side opened
-	Dialed   bool   // this side opened the lane
+	Endpoint *Endpoint // nil of TurnedAway
+	Lane     string    // "local->remote"
+	Instance string    // name of the lane's life: "d3" is the third that the dialing side opened
+	Dialed   bool      // this side opened the lane
 	Err      error
 	// Bytes of frames. LaneDown: what this side had posted on the lane, and had accepted from it. HandedOver: also what the
 	// peer had accepted, by its own count, and what was posted again.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/openbraid/braid/internal/secret"
+	"github.com/openbraid/braid/internal/worker"
 )
 
 // Secret proves the two ends of an endpoint to each other: both sides are given the same one, in Options, or in a call of Listen or Dial
@@ -65,3 +66,12 @@ func (s *Secret) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseSecret(string(text))
 	return err
 }
+
+// ListenOption changes what one Listen does. A Secret is one: it counts instead of that of Options.
+type ListenOption interface{ listen(*worker.ListenOptions) }
+
+// DialOption changes what one Dial does. A Secret is one: it counts instead of that of Options.
+type DialOption interface{ dial(*worker.DialOptions) }
+
+func (s Secret) listen(o *worker.ListenOptions) { o.Secret = s.s }
+func (s Secret) dial(o *worker.DialOptions)     { o.Secret = s.s }

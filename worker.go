@@ -100,7 +100,11 @@ func (w *Worker) tell(event any) {
 	if e.Instance != (wire.Instance{}) {
 		instance = e.Instance.String()
 	}
-	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: endpoint(e.Endpoint), Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
+	var ep *Endpoint
+	if e.Endpoint != nil {
+		ep = endpoint(e.Endpoint)
+	}
+	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: ep, Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
 		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 
@@ -184,15 +188,19 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 // Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all
 // lanes are up, or a second after the first one: the others may come up later. The context is for the dial only.
 //
-// Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, the context's.
+// Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, ErrSecret, the context's.
 // Source: ucp_ep_create with a socket address.
-func (w *Worker) Dial(ctx context.Context, addr string) (*Endpoint, error) {
+func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (*Endpoint, error) {
 	addrs, err := resolve(ctx, addr)
 	if err != nil {
 		return nil, opError("dial", addr, err)
 	}
+	o := worker.DialOptions{Mode: ErrorMode(w.n.cfg.ErrorMode).wire(), Secret: w.n.opts.Secret.s}
+	for _, option := range options {
+		option.dial(&o)
+	}
 	w.lock()
-	e, r, err := w.eng.Dial(addrs, worker.DialOptions{Mode: ErrorMode(w.n.cfg.ErrorMode).wire()})
+	e, r, err := w.eng.Dial(addrs, o)
 	var ep *Endpoint
 	if err == nil {
 		ep = endpoint(e)
@@ -234,6 +242,21 @@ func resolve(ctx context.Context, addr string) ([]string, error) {
 
 // endpoint is the public face of an engine's endpoint.
 func endpoint(e *worker.Endpoint) *Endpoint { return e.User.(*Endpoint) }
+
+// Strangers counts the connections to the worker's listeners that never became lanes.
+type Strangers struct {
+	HalfOpen int    // have not said who they are, now
+	Dropped  uint64 // said nothing, or too little, too late, or what isn't braid's; and all of the other two
+	Crowded  uint64 // made room for others that came later: at most 64 are half open, and 8 from one other host
+	Refused  uint64 // speak braid, and were told why they don't get in
+}
+
+// Strangers are the counters so far.
+func (w *Worker) Strangers() Strangers {
+	w.lock()
+	defer w.unlockOnly()
+	return Strangers(w.eng.Strangers())
+}
 
 // Node is the node that the worker belongs to.
 func (w *Worker) Node() *Node { return w.n }

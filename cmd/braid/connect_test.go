@@ -22,15 +22,15 @@ func TestSecretCommand(t *testing.T) {
 	}
 	file := secretFile(t, out, 0o600)
 	t.Setenv("BRAID_SECRET", strings.TrimSpace(other))
-	if s, err := (&connectFlags{SecretFile: file}).secret(); err != nil || !s.Equal(want) {
+	if s, err := (&secretFlags{SecretFile: file}).secret(); err != nil || !s.Equal(want) {
 		t.Errorf("from the file, which counts more than the environment: %v, %v", s, err)
 	}
 	t.Setenv("BRAID_SECRET", strings.TrimSpace(out))
-	if s, err := (&connectFlags{}).secret(); err != nil || !s.Equal(want) {
+	if s, err := (&secretFlags{}).secret(); err != nil || !s.Equal(want) {
 		t.Errorf("from the environment: %v, %v", s, err)
 	}
 	os.Unsetenv("BRAID_SECRET")
-	if s, err := (&connectFlags{}).secret(); err != nil || s.IsSet() {
+	if s, err := (&secretFlags{}).secret(); err != nil || s.IsSet() {
 		t.Errorf("from nowhere: %v, %v", s, err)
 	}
 }
@@ -54,7 +54,7 @@ func TestSecretFileOfOthers(t *testing.T) {
 		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o700: true,
 		0o644: false, 0o604: false, 0o660: false, 0o622: false, 0o666: false, 0o602: false, 0o601: false, 0o444: false,
 	} {
-		s, err := (&connectFlags{SecretFile: secretFile(t, text, mode)}).secret()
+		s, err := (&secretFlags{SecretFile: secretFile(t, text, mode)}).secret()
 		if ok != (err == nil) || ok != s.IsSet() {
 			t.Errorf("mode %04o: %v, %v", mode, s, err)
 		}

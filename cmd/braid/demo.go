@@ -22,11 +22,13 @@ type demoCommand struct {
 	Rails   []string  `default:"127.0.0.1,127.0.0.2" placeholder:"A,B" help:"Two local addresses, one a lane (${default})."`
 	Plain   bool      `help:"Lines instead of a picture, also on a terminal."`
 	Role    string    `hidden:""`
+
+	secretFlags `embed:""`
 }
 
 // Help is shown by `braid demo --help`.
 func (*demoCommand) Help() string {
-	return `Starts two processes of itself, connects them over two lanes, and moves data by puts and active messages. One lane is cut by a reset and comes back, then the other by silence: its bytes just stop. The receiver counts what arrives by number and content. Exit status 0: nothing lost, nothing doubled, both sides have the same bytes. No special rights are needed.
+	return `Starts two processes of itself, connects them over two lanes, and moves data by puts and active messages. One lane is cut by a reset and comes back, then the other by silence: its bytes just stop. The receiver counts what arrives by number and content. Exit status 0: nothing lost, nothing doubled, both sides have the same bytes. No special rights are needed. The two prove to each other that they have the same secret: yours, or one that is made for this run.
 
 The table at the end: blackout is from the cut until all that was under way on the lane is executed; longest gap is the longest time without any completion in the second after the cut, gap before the same in the second before it; posted again is what the other lane took over, needed is what of it the receiver did not have.
 
@@ -54,6 +56,10 @@ func (c *demoCommand) Run(w world) error {
 	if err != nil {
 		return fmt.Errorf("can't find myself to start two more of me: %w", err)
 	}
+	secret, err := c.secret()
+	if err != nil {
+		return err
+	}
 	people := w.out
 	if c.JSON {
 		people = w.errOut
@@ -63,7 +69,7 @@ func (c *demoCommand) Run(w world) error {
 		screen = live.New(people)
 	}
 	r, err := demo.Run(w.ctx, demo.Options{
-		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails,
+		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails, Secret: secret,
 		Out: people, Screen: screen, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: []string{self, "demo"},
 	})
 	if err != nil {

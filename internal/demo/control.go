@@ -12,12 +12,13 @@ import (
 
 // spec is what a child is to do: the first line that it reads. The end of its input means that it shall end too.
 type spec struct {
-	Rails rails
-	Addr  string        `json:",omitempty"` // sender: where the receiver listens
-	File  string        `json:",omitempty"` // sender: "" is generated data
-	Bytes int64         `json:",omitempty"` // sender: of data; -1: as many as the time allows
-	Time  time.Duration `json:",omitempty"` // sender: how long, at least
-	Live  bool          `json:",omitempty"` // what is told is drawn
+	Rails  rails
+	Secret string        // as text: this goes to a child and nowhere else
+	Addr   string        `json:",omitempty"` // sender: where the receiver listens
+	File   string        `json:",omitempty"` // sender: "" is generated data
+	Bytes  int64         `json:",omitempty"` // sender: of data; -1: as many as the time allows
+	Time   time.Duration `json:",omitempty"` // sender: how long, at least
+	Live   bool          `json:",omitempty"` // what is told is drawn
 }
 
 // line is what a child tells. One of the pointers is set.

@@ -81,7 +81,7 @@ func TestChildEndsWithItsInput(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- Child("receiver", in, out) }()
 	one := rails{Addrs: [lanes]string{"127.0.0.1", "127.0.0.1"}}
-	if err := json.NewEncoder(task).Encode(spec{Rails: one}); err != nil {
+	if err := json.NewEncoder(task).Encode(spec{Rails: one, Secret: braid.NewSecret().Text()}); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := bufio.NewReader(said).ReadString('\n'); err != nil || !strings.Contains(text, "Listening") {

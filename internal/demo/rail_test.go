@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/transport"
 )
@@ -120,7 +121,7 @@ func TestChildWithoutParent(t *testing.T) {
 	if err := Child("sender", strings.NewReader(""), io.Discard); err == nil {
 		t.Error("a role without a task")
 	}
-	if err := Child("king", strings.NewReader("{}"), io.Discard); err != nil && !strings.Contains(err.Error(), "king") {
+	if err := Child("king", strings.NewReader(`{"Secret":"`+braid.NewSecret().Text()+`"}`), io.Discard); err != nil && !strings.Contains(err.Error(), "king") {
 		t.Error(err)
 	}
 }

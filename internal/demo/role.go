@@ -43,12 +43,14 @@ func Child(role string, in io.Reader, out io.Writer) error {
 		cancel(errParent)
 	}()
 	t := newTeller(out)
-	var err error
-	switch role {
-	case "sender":
-		err = send(ctx, s, t)
-	case "receiver":
-		err = receive(ctx, s, t)
+	key, err := braid.ParseSecret(s.Secret)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("the task: %w", err)
+	case role == "sender":
+		err = send(ctx, s, key, t)
+	case role == "receiver":
+		err = receive(ctx, s, key, t)
 	default:
 		err = fmt.Errorf("--role=%s: sender or receiver", role)
 	}

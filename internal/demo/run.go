@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/live"
 )
 
@@ -16,6 +17,7 @@ type Options struct {
 	Bytes   int64         // of generated data; 0: as many as the time allows
 	Time    time.Duration // how long, about
 	Rails   []string      // two local addresses
+	Secret  braid.Secret  // not set: one for this run
 	Out     io.Writer     // for people, while it runs
 	Screen  *live.Screen  // draws what lanes carry, on the terminal that Out is; nil: lines
 	Color   bool
@@ -35,7 +37,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Time < time.Second {
 		return nil, &UsageError{fmt.Sprintf("--seconds: %v is too short to lose two lanes in, want at least 1s", o.Time)}
 	}
-	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time, Live: o.Screen != nil}
+	if !o.Secret.IsSet() {
+		o.Secret = braid.NewSecret()
+	}
+	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time, Live: o.Screen != nil, Secret: o.Secret.Text()}
 	switch {
 	case o.File != "":
 		size, err := CheckFile(o.File)

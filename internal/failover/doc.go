@@ -15,8 +15,9 @@
 //
 //	          Opened                 HelloAcked
 //	absent ----------> opening --------------------+
-//	  |                   |                        v
-//	  +----- HelloArrived-|--------------------->  up
+//	  |                   ^                        v
+//	  +--- HelloArrived --+--------------------->  up
+//	        unconfirmed   |
 //	                      |                        |
 //	                Broke | LostArrived      Broke | LostArrived
 //	                      v                        v

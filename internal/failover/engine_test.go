@@ -171,8 +171,13 @@ func (r *runner) deliver(s int, i uint8) {
 	}
 	switch f.kind {
 	case fHello:
-		r.step(s, Event{What: HelloArrived, ID: on})
+		r.step(s, Event{What: HelloArrived, ID: on, Unconfirmed: r.cfg.confirm})
 	case fHelloAck:
+		if r.cfg.confirm && r.m[s].State(on) == Opening {
+			r.pipe[s][i].push(frame{kind: fConfirm})
+		}
+		r.step(s, Event{What: HelloAcked, ID: on})
+	case fConfirm:
 		r.step(s, Event{What: HelloAcked, ID: on})
 	case fBusy:
 		r.step(s, Event{What: BusyArrived, ID: on})
@@ -279,6 +284,8 @@ func (r *runner) showFrame(f frame) string {
 		return "HELLO"
 	case fHelloAck:
 		return "HELLO-ACK"
+	case fConfirm:
+		return "CONFIRM"
 	case fBusy:
 		return "BUSY"
 	case fGone:

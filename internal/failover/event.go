@@ -8,13 +8,14 @@ type What uint8
 const (
 	// Opened: this side sent HELLO for ID, which NextInstance named.
 	Opened What = iota
-	// HelloArrived: a HELLO for ID, with the right names in it (see Names.Hello).
+	// HelloArrived: a HELLO for ID, with the right names in it (see Names.Hello). Unconfirmed: it may be an old one that
+	// somebody sends again; ID is up only when its opener has confirmed it.
 	HelloArrived
 	// StrangerArrived: a HELLO whose "my" isn't the peer that this endpoint knows.
 	StrangerArrived
 	// MisaddressedArrived: a HELLO whose "yours" isn't this endpoint.
 	MisaddressedArrived
-	// HelloAcked: HELLO-ACK for ID.
+	// HelloAcked: HELLO-ACK for ID; or, where this side sent that and the opener was to confirm it, CONFIRM.
 	HelloAcked
 	// BusyArrived: BUSY for the attempt ID, or any other answer that says: not this instance.
 	BusyArrived
@@ -66,13 +67,15 @@ type Event struct {
 	Have      bool
 	Echo      bool
 	Restarted bool
+
+	Unconfirmed bool
 }
 
 // Verb is what the engine is asked to do.
 type Verb uint8
 
 const (
-	// SendAck: answer HELLO-ACK on ID, which is up from now on. It goes before the frames of later actions.
+	// SendAck: answer HELLO-ACK on ID, which is up from now on, unless it is to be confirmed. It goes before the frames of later actions.
 	SendAck Verb = iota
 	// SendBusy: answer BUSY on the connection on which the HELLO came.
 	SendBusy

@@ -10,7 +10,7 @@ type State uint8
 
 const (
 	Absent  State = iota // no record: never heard of, or ended
-	Opening              // HELLO sent, not answered
+	Opening              // HELLO sent, not answered; or answered here, and not yet confirmed
 	Up
 	Asking  // lost; the peer's position isn't known
 	Telling // lost; the peer's position is known and purged with; the peer isn't known to have mine
@@ -48,7 +48,8 @@ func buildTable() *life {
 		misuse    = cell{"-", func(m *Machine, _ *record, e *Event) { m.misused(e) }}
 
 		open    = cell{"opening", (*Machine).open}
-		hello   = cell{"up, ACK; seen: BUSY", (*Machine).hello}
+		hello   = cell{"up or opening, ACK; seen: BUSY", (*Machine).hello}
+		twice   = cell{"my name: error, else drop", (*Machine).helloAgain}
 		refuse  = cell{"BUSY, redial", (*Machine).refuseStranger}
 		closed  = cell{"EP_CLOSED", (*Machine).answerClosed}
 		acked   = cell{"up", (*Machine).acked}
@@ -71,7 +72,7 @@ func buildTable() *life {
 	t := new(life)
 	//                              Absent   Opening    Up         Asking     Telling
 	t[Opened] = [states]cell{open, misuse, misuse, misuse, misuse}
-	t[HelloArrived] = [states]cell{hello, violation, ignore, ignore, ignore}
+	t[HelloArrived] = [states]cell{hello, twice, ignore, ignore, ignore}
 	t[StrangerArrived] = [states]cell{refuse, refuse, refuse, refuse, refuse}
 	t[MisaddressedArrived] = [states]cell{closed, closed, closed, closed, closed}
 	t[HelloAcked] = [states]cell{ignore, acked, ignore, ignore, ignore}

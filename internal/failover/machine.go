@@ -150,7 +150,7 @@ func (r *record) describe() string {
 	}
 	switch r.state {
 	case Opening:
-		return fmt.Sprintf("%s opening: waits for the answer to HELLO", r.id)
+		return fmt.Sprintf("%s opening: waits for the answer to HELLO, or to be confirmed", r.id)
 	case Asking:
 		return fmt.Sprintf("%s asking: mine %d, waits for the peer's position; %s", r.id, r.mine, via)
 	case Telling:

@@ -22,8 +22,19 @@ func (m *Machine) hello(_ *record, e *Event) {
 		m.act(Action{Do: SendBusy, ID: e.ID})
 		return
 	}
-	m.recs = append(m.recs, record{id: e.ID, state: Up, wasUp: true})
+	r := record{id: e.ID, state: Up, wasUp: true}
+	if e.Unconfirmed { // R2, for both sides: nothing is posted on what may be nobody's
+		r.state, r.wasUp = Opening, false
+	}
+	m.recs = append(m.recs, r)
 	m.act(Action{Do: SendAck, ID: e.ID})
+}
+
+// helloAgain is R8 for a HELLO that comes while another with its name waits to be confirmed.
+func (m *Machine) helloAgain(_ *record, e *Event) {
+	if e.ID.Opener == m.side {
+		m.violated(e, "a HELLO in my own name")
+	}
 }
 
 // refuseStranger is R9: a HELLO of another incarnation proves nothing, as it may be a late one. BUSY and nothing

@@ -13,14 +13,14 @@ import (
 
 // TestScripts plays the dialogues in testdata/scripts. The commands, with d or a for a side and d1, a2, … for an instance:
 //
-//	world lanes=N ops=N [window=N] [replies] [acks]   a new world, in which each side has ops operations to post
+//	world lanes=N ops=N [window=N] [replies] [acks] [confirm]   a new world, in which each side has ops operations to post
 //	post SIDE INSTANCE                     the side posts its next operation there
 //	take SIDE INSTANCE [n=N]               the side takes N frames (1) that came there
 //	cut INSTANCE [from=SIDE]               it breaks, both directions or what one side sends
 //	lose SIDE INSTANCE                     what is on its way to the side there never arrives
 //	broke|drop SIDE INSTANCE               the side finds it broken, or destroys it
 //	open SIDE                              the side opens an instance
-//	event SIDE WHAT INSTANCE [on=INSTANCE] [pos=N] [own=N] [have] [echo] [restarted]   any event
+//	event SIDE WHAT INSTANCE [on=INSTANCE] [pos=N] [own=N] [have] [echo] [restarted] [unconfirmed]   any event
 //	run                                    whatever happens by itself, until nothing does
 //	dump                                   who waits for what
 func TestScripts(t *testing.T) {
@@ -40,7 +40,7 @@ type script struct {
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	s.out.Reset()
 	if d.Cmd == "world" {
-		cfg := config{acks: d.HasArg("acks"), replies: d.HasArg("replies"), limit: maxInst}
+		cfg := config{acks: d.HasArg("acks"), replies: d.HasArg("replies"), confirm: d.HasArg("confirm"), limit: maxInst}
 		d.MaybeScanArgs(t, "lanes", &cfg.lanes)
 		d.MaybeScanArgs(t, "ops", &cfg.ops)
 		d.MaybeScanArgs(t, "window", &cfg.window)
@@ -121,7 +121,7 @@ func (r *runner) cut(t *testing.T, d *datadriven.TestData, i uint8) {
 
 // raw gives a machine an event that the peer or the engine has not to do with, and prints the actions.
 func (r *runner) raw(t *testing.T, d *datadriven.TestData, side int, id wire.Instance) {
-	e := Event{ID: id, What: whats, Have: d.HasArg("have"), Echo: d.HasArg("echo"), Restarted: d.HasArg("restarted")}
+	e := Event{ID: id, What: whats, Have: d.HasArg("have"), Echo: d.HasArg("echo"), Restarted: d.HasArg("restarted"), Unconfirmed: d.HasArg("unconfirmed")}
 	for w := range whats {
 		if w.String() == d.CmdArgs[1].Key {
 			e.What = w

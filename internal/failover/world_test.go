@@ -26,6 +26,7 @@ const (
 	fGone
 	fData    // id is an operation
 	fDataAck // pos frames are acknowledged
+	fConfirm
 )
 
 type frame struct {
@@ -89,6 +90,7 @@ type config struct {
 	limit                int // lanes that a side wants
 	window               int // LOSTs under way; 0: as always
 	acks                 bool
+	confirm              bool // an acceptor's lane is up only when the opener has confirmed it
 	long                 bool // seconds: not in -short, not with -race
 	deep                 bool // minutes: only if asked for
 }
@@ -190,6 +192,9 @@ func newRunner(cfg config) *runner {
 		i := r.open(0)
 		r.deliver(1, i)
 		r.deliver(0, i)
+		if cfg.confirm {
+			r.deliver(1, i)
+		}
 	}
 	for s := range r.node {
 		for k := range cfg.ops {

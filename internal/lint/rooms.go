@@ -76,6 +76,7 @@ var rooms = []room{
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
 
+	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},
 	{dir: "transport/rc", rank: 5, kind: implementation},
 	{dir: "internal/wireup", rank: 5, kind: engine},

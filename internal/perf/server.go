@@ -57,8 +57,12 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 	s := &server{ctx: ctx, p: p}
 	s.sessions.Store(&[]*session{})
 	s.node, s.w, err = openNode(p.Setup, func(e braid.Event) {
-		if e.Kind == braid.Failed {
+		switch e.Kind {
+		case braid.Failed:
 			s.gone.put(e.Endpoint)
+		case braid.TurnedAway:
+			p.Log("%s was turned away: %v", e.Lane, e.Err)
+		case braid.LaneUp, braid.LaneDown, braid.HandedOver, braid.Suspended, braid.Resumed:
 		}
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ func withoutUnknown(b []byte) []byte {
 	out := bytes.Clone(b[:8])
 	for b = b[8:]; len(b) > 0; {
 		n := 4 + int(b[2]) + int(b[3])<<8
-		if b[0] <= 10 && b[1]&0x7f == 0 {
+		if b[0] <= 11 && b[1]&0x7f == 0 {
 			out = append(out, b[:n]...)
 		}
 		b = b[n:]

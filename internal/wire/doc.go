@@ -4,6 +4,7 @@
 //	struct ── AppendTo(b) ──▶ bytes ── a frame's head ──▶ bytes ── Decode…(b) ──▶ struct, or a typed error
 //
 //	 1..31  control   Preface Hello HelloAck Busy EPClosed Reject   who are you, a lane opens
+//	                  Confirm                                       the same, with a secret
 //	                  Lost Gone                                     a lane was lost
 //	                  Ping Pong Close Closed                        alive, and the end
 //	32..    data      AM AMFirst AMFrag Put Refused                 operations; counted by the transport

@@ -11,8 +11,8 @@ func fuzz(f *testing.F, name string) {
 			b := s.sample.AppendTo(nil)
 			f.Add(b)
 			f.Add(b[:len(b)/2])
-			f.Add(append(b, 0x0b, 0x00, 0x01, 0x00, 0xcc)) // an unknown optional field, to a Hello
-			f.Add(append(b, 0x0b, 0x80, 0x01, 0x00, 0xcc)) // an unknown required one
+			f.Add(append(b, 0x0f, 0x00, 0x01, 0x00, 0xcc)) // an unknown optional field, to a Hello
+			f.Add(append(b, 0x0f, 0x80, 0x01, 0x00, 0xcc)) // an unknown required one
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -30,6 +30,7 @@ func FuzzHelloAck(f *testing.F)  { fuzz(f, "HelloAck") }
 func FuzzBusy(f *testing.F)      { fuzz(f, "Busy") }
 func FuzzEPClosed(f *testing.F)  { fuzz(f, "EPClosed") }
 func FuzzReject(f *testing.F)    { fuzz(f, "Reject") }
+func FuzzConfirm(f *testing.F)   { fuzz(f, "Confirm") }
 func FuzzLost(f *testing.F)      { fuzz(f, "Lost") }
 func FuzzGone(f *testing.F)      { fuzz(f, "Gone") }
 func FuzzPing(f *testing.F)      { fuzz(f, "Ping") }

@@ -3,24 +3,25 @@ package wire
 // greeting is what Hello and HelloAck are made of; a shape says which of its fields a message has.
 type greeting struct {
 	h     Hello
+	key   JoinKey
 	addrs []string
 }
 
 const (
 	alwaysThere = 1<<1 | 1<<2 | 1<<4 | 1<<5 | 1<<6 // instance, self, nonce, mode, limits
-	oftenThere  = 1<<7 | 1<<9                      // join key, name
+	oftenThere  = 1 << 9                           // name
 )
 
 var (
 	helloShape = shape{
 		message: "Hello",
 		must:    alwaysThere | 1<<8,
-		may:     alwaysThere | oftenThere | 1<<8 | 1<<3, // timers, peer
+		may:     alwaysThere | oftenThere | 1<<8 | 1<<3 | 1<<11, // timers, peer, join proof
 	}
 	helloAckShape = shape{
 		message: "HelloAck",
 		must:    alwaysThere,
-		may:     alwaysThere | oftenThere | 1<<10, // addresses
+		may:     alwaysThere | oftenThere | 1<<7 | 1<<10, // join key, addresses
 	}
 )
 
@@ -43,8 +44,8 @@ func (g *greeting) appendTo(b []byte, s *shape) []byte {
 	b = le.AppendUint32(b, h.MaxFrame)
 	b = le.AppendUint32(b, h.ReplyCredits)
 	b = appendPair(b, h.MaxMessage, h.Backlog)
-	if !h.JoinKey.IsZero() {
-		b = append(appendTLV(b, tlvJoinKey, 16), h.JoinKey[:]...)
+	if s.has(tlvJoinKey) && !g.key.IsZero() {
+		b = append(appendTLV(b, tlvJoinKey, 16), g.key[:]...)
 	}
 	if s.has(tlvTimers) {
 		b = appendTLV(b, tlvTimers, 8)
@@ -58,6 +59,9 @@ func (g *greeting) appendTo(b []byte, s *shape) []byte {
 	}
 	if s.has(tlvAddrs) {
 		b = appendAddrs(b, g.addrs)
+	}
+	if s.has(tlvJoin) && h.Join != (JoinProof{}) {
+		b = append(appendTLV(b, tlvJoin, 16), h.Join[:]...)
 	}
 	return b
 }
@@ -139,8 +143,12 @@ func (g *greeting) field(message string, typ uint16, b []byte, start int) (err e
 		h.MaxFrame, h.ReplyCredits = le.Uint32(body), le.Uint32(body[4:])
 		h.MaxMessage, h.Backlog = le.Uint64(body[8:]), le.Uint64(body[16:])
 	case tlvJoinKey:
-		if copy(h.JoinKey[:], body); h.JoinKey.IsZero() {
+		if copy(g.key[:], body); g.key.IsZero() {
 			err = bad(message, start, "join key is zero, it must be left out then")
+		}
+	case tlvJoin:
+		if copy(h.Join[:], body); h.Join == (JoinProof{}) {
+			err = bad(message, start, "join proof is zero, it must be left out then")
 		}
 	case tlvTimers:
 		h.Keepalive, h.PeerTimeout = le.Uint32(body), le.Uint32(body[4:])

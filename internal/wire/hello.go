@@ -51,11 +51,11 @@ type Hello struct {
 	Nonce [16]byte
 
 	Mode         Mode
-	MaxFrame     uint32  // bytes of head and payload together that the sender accepts
-	MaxMessage   uint64  // bytes of a message that the sender accepts
-	Backlog      uint64  // bytes of messages, by MessageCost, that the sender accepts before it has handled them
-	ReplyCredits uint32  // replies for which the sender has reserved room
-	JoinKey      JoinKey // zero on the first of an endpoint
+	MaxFrame     uint32    // bytes of head and payload together that the sender accepts
+	MaxMessage   uint64    // bytes of a message that the sender accepts
+	Backlog      uint64    // bytes of messages, by MessageCost, that the sender accepts before it has handled them
+	ReplyCredits uint32    // replies for which the sender has reserved room
+	Join         JoinProof // zero on the first of an endpoint
 
 	Keepalive, PeerTimeout uint32 // milliseconds
 	Name                   string // label for logs, see ValidName; AppendTo makes any text valid
@@ -74,7 +74,7 @@ type HelloAck struct {
 	MaxMessage   uint64
 	Backlog      uint64
 	ReplyCredits uint32
-	JoinKey      JoinKey // secret for the lanes to come; zero if this isn't the first
+	JoinKey      JoinKey // secret for the lanes to come; zero if this isn't the first, or both sides make it of theirs
 
 	Addrs []string // where further lanes can be dialed, at most MaxAddrs, see ValidAddr; AppendTo leaves others out
 	Name  string
@@ -88,11 +88,11 @@ func (m Hello) AppendTo(b []byte) []byte {
 
 // AppendTo appends the message to b.
 func (m HelloAck) AppendTo(b []byte) []byte {
-	g := greeting{addrs: m.Addrs, h: Hello{
+	g := greeting{key: m.JoinKey, addrs: m.Addrs, h: Hello{
 		Required: m.Required, Optional: m.Optional,
 		Instance: m.Instance, Incarnation: m.Incarnation, Endpoint: m.Endpoint, Nonce: m.Nonce,
 		Mode: m.Mode, MaxFrame: m.MaxFrame, MaxMessage: m.MaxMessage, Backlog: m.Backlog, ReplyCredits: m.ReplyCredits,
-		JoinKey: m.JoinKey, Name: m.Name,
+		Name: m.Name,
 	}}
 	return g.appendTo(b, &helloAckShape)
 }
@@ -121,6 +121,6 @@ func DecodeHelloAck(b []byte) (HelloAck, error) {
 		Required: h.Required, Optional: h.Optional,
 		Instance: h.Instance, Incarnation: h.Incarnation, Endpoint: h.Endpoint, Nonce: h.Nonce,
 		Mode: h.Mode, MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, Backlog: h.Backlog, ReplyCredits: h.ReplyCredits,
-		JoinKey: h.JoinKey, Addrs: g.addrs, Name: h.Name,
+		JoinKey: g.key, Addrs: g.addrs, Name: h.Name,
 	}, nil
 }

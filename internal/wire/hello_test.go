@@ -87,11 +87,11 @@ func badHellos() []badHello {
 		{why: "twice or out of order", b: swapped.bytes()},
 		{why: "twice or out of order", b: doubled.bytes()},
 		{why: "twice or out of order", b: append(hello.bytes(), 0, 0, 0, 0)}, // type 0
-		{why: "twice or out of order", b: append(hello.with(11).bytes(), 11, 0, 0, 0)},
-		{why: "cut off", b: append(hello.bytes(), 9, 0, 1)},
-		{why: "longer than the rest", b: append(hello.bytes(), 9, 0, 2, 0, 'a')},
-		{why: "longer than the rest", b: append(hello.bytes(), 11, 0, 0xff, 0xff)},
-		{why: "must have 1024", b: hello.with(11, make([]byte, 1024)...).bytes()},
+		{why: "twice or out of order", b: append(hello.with(15).bytes(), 15, 0, 0, 0)},
+		{why: "cut off", b: append(hello.bytes(), 15, 0, 1)},
+		{why: "longer than the rest", b: append(hello.bytes(), 15, 0, 2, 0, 'a')},
+		{why: "longer than the rest", b: append(hello.bytes(), 15, 0, 0xff, 0xff)},
+		{why: "must have 1024", b: hello.with(15, make([]byte, 1024)...).bytes()},
 		{why: "instance is missing", b: hello.without(1).bytes()},
 		{why: "incarnation and endpoint is missing", b: hello.without(2).bytes()},
 		{why: "nonce is missing", b: hello.without(4).bytes()},
@@ -103,6 +103,8 @@ func badHellos() []badHello {
 		{why: "does not belong", b: ack.with(0x8003, zero...).bytes(), ack: true},
 		{why: "does not belong", b: ack.with(0x8008, zero[:8]...).bytes(), ack: true},
 		{why: "does not belong", b: hello.with(10, 1, 'a').bytes()},
+		{why: "does not belong", b: hello.with(0x8007, key[:]...).bytes()},
+		{why: "does not belong", b: ack.with(0x800b, key[:]...).bytes(), ack: true},
 		{why: "wrong required bit", b: hello.with(5, 0).bytes()},
 		{why: "wrong required bit", b: hello.with(0x8009, 'a').bytes()},
 	}
@@ -115,7 +117,8 @@ func badHellos() []badHello {
 		{why: "number is 0", b: hello.with(0x8001, zero...).bytes()},
 		{why: "incarnation is 0", b: hello.with(0x8002, zero...).bytes()},
 		{why: "incarnation is 0", b: hello.with(0x8003, zero...).bytes()},
-		{why: "join key is zero", b: hello.with(0x8007, zero...).bytes()},
+		{why: "join key is zero", b: ack.with(0x8007, zero...).bytes(), ack: true},
+		{why: "join proof is zero", b: hello.with(0x800b, zero...).bytes()},
 		{why: "name has a wrong length", b: hello.with(9).bytes()},
 		{why: "name has a wrong length", b: hello.with(9, []byte(long)...).bytes()},
 		{why: "name is not text", b: hello.with(9, 'a', '\n').bytes()},
@@ -150,16 +153,16 @@ func TestHelloUnsupported(t *testing.T) {
 	hello := split(firstHello.AppendTo(nil))
 	hello.caps[0], hello.caps[2] = 1, 0x10 // CapHandover, and one that isn't known
 
-	b := hello.with(0x800b, 1, 2).with(12, 3).with(0x8123).bytes()
+	b := hello.with(0x800f, 1, 2).with(16, 3).with(0x8123).bytes()
 	_, err := wire.DecodeHello(b)
 	var e *wire.UnsupportedError
 	if !errors.Is(err, wire.ErrUnsupported) || !errors.As(err, &e) {
 		t.Fatal(err)
 	}
-	if e.Message != "Hello" || e.Caps != 0x100000 || !slices.Equal(e.TLVs, []uint16{0x800b, 0x8123}) {
+	if e.Message != "Hello" || e.Caps != 0x100000 || !slices.Equal(e.TLVs, []uint16{0x800f, 0x8123}) {
 		t.Errorf("%+v", e)
 	}
-	for _, want := range []string{"Hello", "capabilities 0x100000", "field 0x800b", "field 0x8123"} {
+	for _, want := range []string{"Hello", "capabilities 0x100000", "field 0x800f", "field 0x8123"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not name %q", err, want)
 		}
@@ -167,13 +170,13 @@ func TestHelloUnsupported(t *testing.T) {
 
 	// A peer from the future may have no use for today's fields: what it requires is named, not what is missing.
 	future := tlvs{caps: make([]byte, 8)}
-	if _, err := wire.DecodeHelloAck(future.with(0x800b).bytes()); !errors.Is(err, wire.ErrUnsupported) {
+	if _, err := wire.DecodeHelloAck(future.with(0x800f).bytes()); !errors.Is(err, wire.ErrUnsupported) {
 		t.Errorf("with nothing but an unknown required field: %v", err)
 	}
 }
 
 func TestHelloUnknownOptional(t *testing.T) {
-	b := split(firstHello.AppendTo(nil)).with(11, 1, 2, 3).with(0x7fff).bytes()
+	b := split(firstHello.AppendTo(nil)).with(15, 1, 2, 3).with(0x7fff).bytes()
 	h, err := wire.DecodeHello(b)
 	if err != nil || !equal(h, firstHello) {
 		t.Errorf("%+v, %v", h, err)
@@ -233,7 +236,7 @@ func TestHelloAny(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "later") {
 			h.PeerIncarnation, h.PeerEndpoint = rapid.Uint64Min(1).Draw(t, "peer"), rapid.Uint64().Draw(t, "peer endpoint")
-			h.JoinKey[rapid.IntRange(0, 15).Draw(t, "at")] = rapid.ByteMin(1).Draw(t, "key")
+			h.Join[rapid.IntRange(0, 15).Draw(t, "at")] = rapid.ByteMin(1).Draw(t, "key")
 		}
 		got, err := wire.DecodeHello(h.AppendTo(nil))
 		if err != nil {

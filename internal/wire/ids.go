@@ -21,6 +21,7 @@ const (
 	IDClose    uint8 = 11
 	IDClosed   uint8 = 12
 	IDRefused  uint8 = 13
+	IDConfirm  uint8 = 14
 	IDRails    uint8 = 16
 )
 
@@ -66,6 +67,7 @@ var names = [...]string{
 	IDPong:     "Pong",
 	IDClose:    "Close",
 	IDClosed:   "Closed",
+	IDConfirm:  "Confirm",
 	IDAM:       "AM",
 	IDAMFirst:  "AMFirst",
 	IDAMFrag:   "AMFrag",

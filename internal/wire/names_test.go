@@ -53,10 +53,10 @@ func TestPrefaceOtherMinor(t *testing.T) {
 }
 
 func TestPrefaceFlags(t *testing.T) {
-	b := wire.Preface{Flags: 0x80000001}.AppendTo(nil)
+	b := wire.Preface{Flags: 0x80000002}.AppendTo(nil)
 	_, err := wire.DecodePreface(b)
 	var e *wire.UnsupportedError
-	if !errors.As(err, &e) || e.Flags != 0x80000001 || !strings.Contains(err.Error(), "Preface requires flags 0x80000001") {
+	if !errors.As(err, &e) || e.Flags != 0x80000002 || !strings.Contains(err.Error(), "Preface requires flags 0x80000002") {
 		t.Error(err)
 	}
 }
@@ -68,7 +68,7 @@ func TestNames(t *testing.T) {
 		{wire.Name(wire.IDAM), "AM"},
 		{wire.Name(wire.IDRefused), "Refused"},
 		{wire.Name(0), "frame(0)"},
-		{wire.Name(14), "frame(14)"},
+		{wire.Name(15), "frame(15)"},
 		{wire.Name(255), "frame(255)"},
 		{wire.Instance{Opener: wire.Dialer, N: 1}.String(), "d1"},
 		{wire.Instance{Opener: wire.Acceptor, N: 7}.String(), "a7"},
@@ -151,7 +151,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 			t.Errorf("%T does not say that its secret is set", v)
 		}
 	}
-	if got := fmt.Sprint(wire.Secret(0), wire.JoinKey{}); got != "unset unset" {
+	if got := fmt.Sprint(wire.Secret(0), wire.JoinKey{}, wire.JoinProof{}); got != "unset unset unset" {
 		t.Error(got)
 	}
 }

@@ -27,7 +27,14 @@ type Preface struct {
 	Version Version // zero means Ours
 	Flags   uint32  // all bits are required ones: a bit that the reader doesn't know is an *UnsupportedError
 	Nonce   [16]byte
+	Proof   Proof // with FlagSecret, else zero
 }
+
+// FlagSecret: the sender has a secret, and Proof shows it.
+const FlagSecret = 1 << 0
+
+// Proof is what somebody with a secret makes of a handshake: internal/wireup says of what.
+type Proof [32]byte
 
 // PrefaceSize is the size of a Preface.
 const PrefaceSize = 64
@@ -38,8 +45,8 @@ const (
 
 	offMajor, offMinor = 8, 10
 	offFlags, offNonce = 12, 16
-	offPrefaceRest     = 32
-	knownFlags         = 0
+	offProof           = 32
+	knownFlags         = FlagSecret
 	prefaceMessage     = "Preface"
 )
 
@@ -54,6 +61,7 @@ func (m Preface) AppendTo(b []byte) []byte {
 	le.PutUint16(a[offMinor:], m.Version.Minor)
 	le.PutUint32(a[offFlags:], m.Flags)
 	copy(a[offNonce:], m.Nonce[:])
+	copy(a[offProof:], m.Proof[:])
 	return append(b, a[:]...)
 }
 
@@ -78,10 +86,32 @@ func DecodePreface(b []byte) (Preface, error) {
 	if unknown := le.Uint32(b[offFlags:]) &^ knownFlags; unknown != 0 {
 		return Preface{}, &UnsupportedError{Message: prefaceMessage, Flags: unknown}
 	}
-	if err := reserved(prefaceMessage, b, offPrefaceRest, PrefaceSize); err != nil {
-		return Preface{}, err
-	}
 	m := Preface{Version: v, Flags: le.Uint32(b[offFlags:])}
+	if m.Flags&FlagSecret == 0 {
+		if err := reserved(prefaceMessage, b, offProof, PrefaceSize); err != nil {
+			return Preface{}, err
+		}
+	}
 	copy(m.Nonce[:], b[offNonce:])
+	copy(m.Proof[:], b[offProof:])
+	return m, nil
+}
+
+// Confirm ends a handshake with a secret: the opener's proof that it answers this acceptor, here and now. No data is accepted before it.
+type Confirm struct {
+	Proof Proof
+}
+
+// AppendTo appends the message to b.
+func (m Confirm) AppendTo(b []byte) []byte { return append(b, m.Proof[:]...) }
+
+// DecodeConfirm reads a Confirm.
+//
+// Errors: *FormatError.
+func DecodeConfirm(b []byte) (m Confirm, err error) {
+	if err := exact("Confirm", b, len(m.Proof)); err != nil {
+		return m, err
+	}
+	copy(m.Proof[:], b)
 	return m, nil
 }

@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"bytes"
+
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -62,6 +64,7 @@ func tlv(name string, fields ...field) []field {
 
 var (
 	nonce = [16]byte{0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf}
+	proof = wire.Proof(bytes.Repeat([]byte{0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7}, 4))
 	key   = wire.JoinKey{0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf}
 
 	firstHello = wire.Hello{
@@ -75,7 +78,7 @@ var (
 		Instance: wire.Instance{Opener: wire.Acceptor, N: 7}, Incarnation: 0x1112131415161718, Endpoint: 0x2122232425262728,
 		PeerIncarnation: 0x3132333435363738, PeerEndpoint: 0x4142434445464748,
 		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 40, Backlog: 1 << 24, ReplyCredits: 32,
-		JoinKey: key, Keepalive: 500, PeerTimeout: 2000,
+		Join: wire.JoinProof(key), Keepalive: 500, PeerTimeout: 2000,
 	}
 	firstAck = wire.HelloAck{
 		Optional: wire.CapHandover,
@@ -89,6 +92,10 @@ var (
 	}
 )
 
+func prefaceFields() []field {
+	return []field{hex("magic", 8), num("major", 2), num("minor", 2), {"flags", 4, bits}, hex("nonce", 16), hex("proof", 32)}
+}
+
 func helloFields(first bool) []field {
 	f := join(
 		[]field{{"required capabilities", 4, bits}, {"optional capabilities", 4, bits}},
@@ -98,14 +105,11 @@ func helloFields(first bool) []field {
 		f = join(f, tlv("peer", field{"peer incarnation", 8, bits}, field{"peer endpoint", 8, bits}))
 	}
 	f = join(f, commonFields())
-	if !first {
-		f = join(f, tlv("join key", hex("key", 16)))
-	}
 	f = join(f, tlv("timers", num("keepalive ms", 4), num("peer timeout ms", 4)))
 	if first {
-		f = join(f, tlv("name", field{"text", 7, text}))
+		return join(f, tlv("name", field{"text", 7, text}))
 	}
-	return f
+	return join(f, tlv("join proof", hex("join proof", 16)))
 }
 
 func commonFields() []field {
@@ -149,7 +153,9 @@ func controlSamples() []message {
 	id := wire.Instance{Opener: wire.Acceptor, N: 0x0102030405060708}
 	return []message{
 		sample("preface", "Preface", wire.Preface{Version: wire.Version{Major: 1}, Nonce: nonce}, wire.DecodePreface,
-			hex("magic", 8), num("major", 2), num("minor", 2), field{"flags", 4, bits}, hex("nonce", 16), pad(16), pad(16)),
+			prefaceFields()...),
+		sample("preface-secret", "Preface", wire.Preface{Version: wire.Version{Major: 1}, Flags: wire.FlagSecret, Nonce: nonce, Proof: proof}, wire.DecodePreface,
+			prefaceFields()...),
 		sample("hello-first", "Hello", firstHello, wire.DecodeHello, helloFields(true)...),
 		sample("hello-join", "Hello", joinHello, wire.DecodeHello, helloFields(false)...),
 		sample("helloack-first", "HelloAck", firstAck, wire.DecodeHelloAck, ackFields(true)...),
@@ -169,6 +175,7 @@ func controlSamples() []message {
 			field{"nonce", 8, bits}, num("time ns", 8)),
 		sample("close", "Close", wire.Close{Code: wire.CloseAborted}, wire.DecodeClose, num("code", 2)),
 		sample("closed", "Closed", wire.Closed{}, wire.DecodeClosed),
+		sample("confirm", "Confirm", wire.Confirm{Proof: proof}, wire.DecodeConfirm, hex("proof", 32)),
 		sample("rails", "Rails", wire.Rails{Addrs: []string{"10.0.0.1:7777"}}, wire.DecodeRails,
 			num("count", 1), num("address length", 1), field{"address", 13, text}),
 	}

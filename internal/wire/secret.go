@@ -5,8 +5,21 @@ import (
 	"io"
 )
 
-// JoinKey proves that a further lane belongs to an endpoint. It is never printed.
+// JoinKey is what the two sides of an endpoint know and others don't: with it a further lane is proved to belong to the endpoint. It is
+// never printed.
 type JoinKey [16]byte
+
+// JoinProof is what the opener of a further lane makes of the key and of what the lane is to be: internal/wireup says how.
+type JoinProof [16]byte
+
+// String says "set" or "unset".
+func (p JoinProof) String() string { return shown(p != JoinProof{}) }
+
+// Format says the same, whatever the verb.
+func (p JoinProof) Format(f fmt.State, _ rune) { io.WriteString(f, p.String()) }
+
+// MarshalText says the same to JSON and slog.
+func (p JoinProof) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // IsZero says whether there is no key.
 func (k JoinKey) IsZero() bool { return k == JoinKey{} }

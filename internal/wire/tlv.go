@@ -25,6 +25,7 @@ const (
 	tlvTimers   = 8 | tlvRequired
 	tlvName     = 9
 	tlvAddrs    = 10
+	tlvJoin     = 11 | tlvRequired
 )
 
 // tlvs describes each known field by its number.
@@ -43,6 +44,7 @@ var tlvs = [...]struct {
 	8:  {tlvTimers, "timers", 8, 8},
 	9:  {tlvName, "name", 1, MaxName},
 	10: {tlvAddrs, "addresses", 2, MaxAddrs * (1 + MaxAddr)},
+	11: {tlvJoin, "join proof", 16, 16},
 }
 
 // tlvNumber is a type without the bit that makes it required.

@@ -32,7 +32,7 @@ func TestOnlyTheOwnHelloIsAnswered(t *testing.T) {
 		{"EPClosed", wire.IDEPClosed, closed(hello.Nonce), Closed},
 		{"EPClosed, other nonce", wire.IDEPClosed, closed(other), Refused},
 	} {
-		m := Open(&hello)
+		m, _ := Open(Keys{}, &hello)
 		if s := m.Frame(wire.IDPreface, wire.Preface{}.AppendTo(nil)); s.Verdict != More {
 			t.Fatalf("preface: %v", s.Err)
 		}

@@ -10,7 +10,7 @@ import (
 // TestAcceptForgetsTheDead: peers that dial and go before they are accepted leave nothing behind.
 func TestAcceptForgetsTheDead(t *testing.T) {
 	s := newStage(t, 1, wire.ModeFailover)
-	ln, err := s.b.eng.Listen("b0:8")
+	ln, err := s.b.eng.Listen("b0:8", worker.ListenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
@@ -41,8 +42,9 @@ type Endpoint struct {
 type peering struct {
 	names     failover.Names
 	terms     wireup.Terms
+	secret    secret.Secret // that both have, if any
 	key       wire.JoinKey
-	tellKey   bool      // in the next answer to a hello
+	tellKey   bool      // the next answer to a hello is that to the first
 	ln        *Listener // of an accepted endpoint
 	here      string    // this end of its first lane
 	announced []string  // where the peer was told to dial further ones
@@ -57,7 +59,7 @@ type lanes struct {
 	paths    *paths.Set // of the side that dialed
 	live     liveness
 	dial     *request.Request // waits for the first lanes
-	dialWait *timer.Timer
+	dialWait *timer.Timer     // of a dialer: for the lanes after the first; of an acceptor: for the first to be confirmed
 	suspend  *timer.Timer
 	tried    []error // why addresses and lanes did not work
 }

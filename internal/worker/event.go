@@ -16,10 +16,11 @@ const (
 	Suspended            // no lane is left; the endpoint keeps its work and tries to get one back
 	Resumed
 	Failed
+	TurnedAway // a peer that dialed a listener; there is no endpoint
 )
 
 func (k EventKind) String() string {
-	return [...]string{"LaneUp", "LaneDown", "HandedOver", "Suspended", "Resumed", "Failed"}[k]
+	return [...]string{"LaneUp", "LaneDown", "HandedOver", "Suspended", "Resumed", "Failed", "TurnedAway"}[k]
 }
 
 // Event is told to who asked for it. Which fields are set depends on the kind.

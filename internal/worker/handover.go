@@ -123,9 +123,9 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 		case failover.SendAck:
 			ep.sendAck(from)
 		case failover.SendBusy:
-			from.answer(wire.IDBusy, wire.Busy{Instance: from.ID, Nonce: from.helloNonce}.AppendTo(nil))
+			from.answer(wire.JoinKey{}, wire.IDBusy, wire.Busy{Instance: from.ID, Nonce: from.helloNonce}.AppendTo(nil))
 		case failover.SendClosed:
-			from.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: ep.w.incarnation, Nonce: from.helloNonce}.AppendTo(nil))
+			from.answer(wire.JoinKey{}, wire.IDEPClosed, wire.EPClosed{Incarnation: ep.w.incarnation, Nonce: from.helloNonce}.AppendTo(nil))
 		case failover.Redial:
 			if ep.paths != nil {
 				ep.paths.RedialAll()

@@ -3,38 +3,33 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"net"
 
+	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/failover"
-	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/timer"
-	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
-	"github.com/openbraid/braid/transport"
 )
-
-// acceptBacklog is how many endpoints may wait to be accepted.
-const acceptBacklog = 1024
 
 // Listener is where peers dial: one address, and the same on each rail.
 type Listener struct {
 	w       *Worker
 	doors   *paths.Doors
-	waiting []*Endpoint // not accepted yet
-	accepts request.Queue
+	secret  secret.Secret
+	backlog arrivals.Backlog[*Endpoint]
 	closed  bool
 }
 
 // Listen binds addr, and each chosen rail. See paths.OpenDoors.
-func (w *Worker) Listen(addr string) (*Listener, error) {
+func (w *Worker) Listen(addr string, o ListenOptions) (*Listener, error) {
 	if w.closed {
 		return nil, &outcome.Error{Op: "listen", Err: outcome.ErrClosed}
 	}
-	ln := &Listener{w: w}
+	ln := &Listener{w: w, secret: o.Secret}
 	var err error
 	if ln.doors, err = paths.OpenDoors(&w.ground, w.ifaces, addr, ln, w.env.Log); err != nil {
 		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
@@ -69,13 +64,12 @@ func (ln *Listener) Close() error {
 			break
 		}
 	}
-	for r := ln.accepts.Pop(); r != nil; r = ln.accepts.Pop() {
+	left, accepts := ln.backlog.Close()
+	for _, r := range accepts {
 		r.Retired = true
 		ln.w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrClosed})
 	}
-	waiting := ln.waiting
-	ln.waiting = nil
-	for _, ep := range waiting {
+	for _, ep := range left {
 		ep.Abort()
 	}
 	return err
@@ -86,110 +80,27 @@ func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
 	if ln.closed {
 		return nil, nil, &outcome.Error{Op: "accept", Err: outcome.ErrClosed}
 	}
-	if len(ln.waiting) > 0 {
-		ep := ln.waiting[0]
-		ln.waiting = ln.waiting[1:]
+	if ep, ok := ln.backlog.Next(); ok {
 		return ep, nil, nil
 	}
 	r := ln.w.pool.Get(request.Accept, nil)
-	ln.accepts.Push(r)
+	ln.backlog.Wait(r)
 	return nil, r, nil
 }
 
-// arrived hands a new endpoint to who waits for it.
+// arrived hands a new endpoint, whose first lane is up, to who waits for it.
 func (ln *Listener) arrived(ep *Endpoint) {
-	r := ln.accepts.Pop()
-	if r == nil {
-		ln.waiting = append(ln.waiting, ep)
-		return
+	if r := ln.backlog.Arrived(ep); r != nil {
+		r.Result, r.Retired = ep, true
+		ln.w.report(r, nil)
 	}
-	r.Result, r.Retired = ep, true
-	ln.w.report(r, nil)
 }
 
 // gone takes an endpoint that ended out of those that wait: nobody will be given it, so nobody will close it.
 func (ln *Listener) gone(ep *Endpoint) {
-	for i, o := range ln.waiting {
-		if o == ep {
-			ln.waiting = append(ln.waiting[:i], ln.waiting[i+1:]...)
-			ln.w.forget(ep)
-			return
-		}
+	if ln.backlog.Gone(ep) {
+		ln.w.forget(ep)
 	}
-}
-
-// Accepted implements transport.Acceptor. A stranger gets little room and little time.
-func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.Options) {
-	w := ln.w
-	l := &link{w: w, ln: ln, wu: wireup.Accept(), from: topo.HostOf(tep.Remote())}
-	l.Tep, l.Path = tep, -1
-	same := 0
-	for _, o := range w.inbound {
-		if o.from == l.from {
-			same++
-		}
-	}
-	if ln.closed || len(w.inbound) >= w.cfg.HalfOpen || same >= w.cfg.HalfOpenPer && !w.near(l.from) {
-		w.dropped++
-		return nil, transport.Options{}
-	}
-	l.limit = timer.New(func() { l.late(func() { w.stranger(l, errHandshake) }) })
-	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
-	w.inbound = append(w.inbound, l)
-	return l, transport.Options{Window: w.cfg.Window}
-}
-
-// near says whether a host is this one: all its clients have one address.
-func (w *Worker) near(host string) bool {
-	for _, i := range w.ifaces {
-		if a := i.Attr(); a.Local && a.Name == host {
-			return true
-		}
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-// stranger drops a connection that never became a lane.
-func (w *Worker) stranger(l *link, err error) {
-	w.turns.Stop(l.limit)
-	w.inbound = remove(w.inbound, l)
-	if l.State() == lane.Opening {
-		l.Note(lane.Ended)
-		w.dropped++
-		w.env.Log.Debug("connection dropped", "from", l.from, "reason", err)
-	}
-	w.bury(l)
-}
-
-// sendOff drops a connection that has got its answer: not before the peer, having read it, hangs up, since to close
-// at once may take the answer away. There is room for so many; beyond it they are closed at once.
-func (w *Worker) sendOff(l *link, err error) {
-	if w.farewells >= w.cfg.HalfOpen {
-		w.stranger(l, err)
-		return
-	}
-	w.turns.Stop(l.limit)
-	w.inbound = remove(w.inbound, l)
-	l.Note(lane.Ended)
-	w.dropped++
-	w.env.Log.Debug("connection dropped", "from", l.from, "reason", err)
-	w.farewells++
-	l.goodbye = true
-	l.limit = timer.New(func() { w.bury(l) })
-	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
-}
-
-// answer sends one of the handshake's answers, after the preface.
-func (l *link) answer(id uint8, body []byte) {
-	pre := wire.Preface{Nonce: l.w.nonce()}
-	l.post(wire.IDPreface, pre.AppendTo(l.w.Head[:0]))
-	l.post(id, body)
-}
-
-func (l *link) reject(code wire.RejectCode, text string) {
-	l.answer(wire.IDReject, wire.Reject{Code: code, Nonce: l.helloNonce, Text: text}.AppendTo(nil))
-	l.w.sendOff(l, fmt.Errorf("rejected: %s", text))
 }
 
 // welcome judges a hello: a new endpoint, or a further lane of one.
@@ -203,12 +114,12 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 	}
 	ep := w.endpoint(yours.Endpoint)
 	if ep == nil || yours.Incarnation != w.incarnation || ep.over() {
-		l.answer(wire.IDEPClosed, wire.EPClosed{Incarnation: w.incarnation, Nonce: h.Nonce}.AppendTo(nil))
+		l.answer(wire.JoinKey{}, wire.IDEPClosed, wire.EPClosed{Incarnation: w.incarnation, Nonce: h.Nonce}.AppendTo(nil))
 		w.sendOff(l, errNotHere)
 		return
 	}
 	switch {
-	case !sameKey(h.JoinKey, ep.key):
+	case !wireup.Joins(ep.key, &h) || !l.ln.secret.Equal(ep.secret):
 		l.reject(wire.RejectSecret, "the join key is not that of the endpoint")
 	case h.Instance.Opener != ep.side.Other():
 		l.reject(wire.RejectBad, "the instance is named as if this side had opened it")
@@ -223,12 +134,13 @@ var errNotHere = errors.New("it is for an endpoint that is not here")
 
 // welcomeNew makes an endpoint for a first lane.
 func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
+	ln := l.ln
 	if h.Instance.Opener != wire.Dialer {
 		l.reject(wire.RejectBad, "the first lane is the dialer's to open")
 		return
 	}
-	if len(l.ln.waiting) >= acceptBacklog {
-		l.reject(wire.RejectLimit, "too many endpoints wait to be accepted")
+	if err := ln.backlog.Refuses(h.Nonce); err != nil {
+		l.reject(wire.RejectLimit, err.Error())
 		return
 	}
 	ep := w.newEndpoint(wire.Acceptor, l.Tep.Remote(), h.Mode)
@@ -241,20 +153,19 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 	ep.agree(terms)
 	ep.names.Yours, ep.peer = my, h.Name
 	ep.box.Incarnation, ep.box.Credits, ep.box.Backlog = my.Incarnation, int(h.ReplyCredits), h.Backlog
-	ep.key = wire.JoinKey(w.nonce())
-	ep.tellKey = true
-	ep.ln = l.ln
-	ep.join(l, failover.HelloArrived)
-	if ep.over() {
-		w.forget(ep)
-		return
+	ep.ln, ep.secret, ep.tellKey = ln, ln.secret, true
+	if !ep.secret.IsSet() {
+		ep.key = wire.JoinKey(wireup.Nonce(w.env.Rand))
 	}
-	l.ln.arrived(ep)
+	ln.backlog.Begin(ep, h.Nonce)
+	ep.dialWait = timer.New(func() { w.room.Dropped(); ep.end(broke, errHandshake) })
+	w.turns.Set(ep.dialWait, w.now+w.cfg.HelloTimeout)
+	ep.join(l, failover.HelloArrived)
 }
 
 // join lets the hand-over machine decide about an instance.
 func (ep *Endpoint) join(l *link, what failover.What) {
-	ep.carry(ep.hand.Step(failover.Event{What: what, ID: l.ID}), l)
+	ep.carry(ep.hand.Step(failover.Event{What: what, ID: l.ID, Unconfirmed: l.wu.Confirms()}), l)
 	if l.ep == nil { // it was not let in
 		ep.w.sendOff(l, errBusy)
 	}
@@ -263,20 +174,32 @@ func (ep *Endpoint) join(l *link, what failover.What) {
 // sendAck lets an accepted connection in.
 func (ep *Endpoint) sendAck(l *link) {
 	w := ep.w
-	w.inbound = remove(w.inbound, l)
+	w.room.Leave(l)
 	l.ep = ep
 	if ep.here == "" {
 		ep.here = l.Tep.Local()
 	}
 	ep.announced = ep.ln.doors.Told(ep.here, ep.addr, wire.MaxAddrs)
-	a := wire.HelloAck{
-		Optional: ep.terms.Caps(), Instance: l.ID, Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
-		Nonce: l.helloNonce, Mode: ep.terms.Mode, MaxFrame: ep.terms.MaxFrame, MaxMessage: w.cfg.MaxMessage, Backlog: w.cfg.Backlog, ReplyCredits: uint32(w.cfg.Replies),
-		Addrs: ep.announced, Name: w.cfg.Name,
+	a, key := ep.terms.HelloAck(&w.cfg, ep.names, l.ID, l.helloNonce), ep.key
+	a.Addrs = ep.announced
+	if ep.tellKey { // without a secret; with one there is none yet, and both make it of what they have said
+		a.JoinKey, key = ep.key, wire.JoinKey{}
 	}
+	l.answer(key, wire.IDHelloAck, a.AppendTo(nil))
 	if ep.tellKey {
-		a.JoinKey, ep.tellKey = ep.key, false
+		ep.key, ep.tellKey = l.wu.JoinKey(ep.key), false
 	}
-	l.answer(wire.IDHelloAck, a.AppendTo(nil))
+	if !l.wu.Confirms() {
+		ep.cameUp(l)
+		return
+	}
+	ep.opening = append(ep.opening, l)
+	l.warned = false
+	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
+}
+
+// confirmed: the peer has agreed to a lane that this side opens; or the opener of one that this side has agreed to has proved that it is there.
+func (ep *Endpoint) confirmed(l *link) {
 	ep.cameUp(l)
+	ep.carry(ep.hand.Step(failover.Event{What: failover.HelloAcked, ID: l.ID}), nil)
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -28,6 +30,7 @@ type stage struct {
 	net     *sim.Net
 	backlog uint64
 	a, b    *actor
+	ln      *worker.Listener // of b
 	log     strings.Builder
 }
 
@@ -45,17 +48,18 @@ type actor struct {
 
 func (s *stage) logf(format string, args ...any) { fmt.Fprintf(&s.log, format+"\n", args...) }
 
-func newStage(t *testing.T, lanes int, mode wire.Mode) *stage { return newStageOf(t, lanes, mode, 0) }
+func newStage(t *testing.T, lanes int, mode wire.Mode) *stage {
+	return newStageOf(t, lanes, mode, 0, secret.Secret{})
+}
 
-// newStageOf is newStage with a limit for messages that are not handled; 0 is the default.
-func newStageOf(t *testing.T, lanes int, mode wire.Mode, backlog uint64) *stage {
-	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true}), backlog: backlog}
-	s.a, s.b = s.actor("a", lanes), s.actor("b", lanes)
-	ln, err := s.b.eng.Listen("b0:7")
-	if err != nil {
+// newStageOf is newStage with a limit for messages that are not handled, 0 is the default, and a secret.
+func newStageOf(t *testing.T, lanes int, mode wire.Mode, backlog uint64, both secret.Secret) *stage {
+	s := emptyStage(lanes, backlog)
+	var err error
+	if s.ln, err = s.b.eng.Listen("b0:7", worker.ListenOptions{Secret: both}); err != nil {
 		t.Fatal(err)
 	}
-	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: mode})
+	ep, r, err := s.a.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: mode, Secret: both})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +68,32 @@ func newStageOf(t *testing.T, lanes int, mode wire.Mode, backlog uint64) *stage 
 	}
 	s.a.eng.Release(r)
 	s.a.ep = ep
-	if s.b.ep, _, _ = ln.Accept(); s.b.ep == nil || len(ep.Lanes()) != lanes {
+	for i := 0; both.IsSet() && !s.b.allUp() && i < 100; i++ {
+		s.turn() // what confirms a lane may be on its way
+	}
+	if s.b.ep, _, _ = s.ln.Accept(); s.b.ep == nil || len(ep.Lanes()) != lanes {
 		t.Fatalf("no endpoint of %d lanes:\n%s", lanes, s.log.String())
 	}
 	s.log.Reset()
+	return s
+}
+
+// allUp says whether all lanes that there are are up.
+func (a *actor) allUp() bool {
+	for _, ep := range a.eng.Endpoints() {
+		for _, l := range ep.Lanes() {
+			if l.State != lane.Up {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// emptyStage has the workers, and nothing between them.
+func emptyStage(lanes int, backlog uint64) *stage {
+	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true}), backlog: backlog}
+	s.a, s.b = s.actor("a", lanes), s.actor("b", lanes)
 	return s
 }
 
@@ -156,16 +182,27 @@ func (a *actor) keep(name string, r *request.Request, err error) {
 	}
 }
 
+func theSecret(t *testing.T) secret.Secret {
+	s, err := secret.From([]byte("what both sides of the stage have"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestLitmus(t *testing.T) {
 	datadriven.Walk(t, "testdata/litmus", func(t *testing.T, path string) {
 		var s *stage
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "pair" {
-				lanes, mode, backlog := 2, "failover", uint64(0)
+				lanes, mode, backlog, both := 2, "failover", uint64(0), secret.Secret{}
+				if d.HasArg("secret") {
+					both = theSecret(t)
+				}
 				d.MaybeScanArgs(t, "lanes", &lanes)
 				d.MaybeScanArgs(t, "mode", &mode)
 				d.MaybeScanArgs(t, "backlog", &backlog)
-				s = newStageOf(t, lanes, map[string]wire.Mode{"failover": wire.ModeFailover, "peer": wire.ModePeer, "none": wire.ModeNone}[mode], backlog)
+				s = newStageOf(t, lanes, map[string]wire.Mode{"failover": wire.ModeFailover, "peer": wire.ModePeer, "none": wire.ModeNone}[mode], backlog, both)
 				return ""
 			}
 			s.log.Reset()

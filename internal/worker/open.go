@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"time"
@@ -35,6 +34,7 @@ func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Reques
 	}
 	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
 	ep.paths = paths.Begin(&w.ground, ep, ways)
+	ep.secret = o.Secret
 	r := w.pool.Get(request.Dial, ep.box)
 	ep.dial = r
 	ep.dialWait = timer.New(ep.dialSettled)
@@ -69,44 +69,36 @@ func (ep *Endpoint) Attempt(p *paths.Path) {
 	}
 	l.Tep = tep
 	p.Began()
-	hello := ep.hello(id)
-	l.wu = wireup.Open(&hello)
+	hello := ep.terms.Hello(&w.cfg, ep.names, wireup.Nonce(w.env.Rand))
+	hello.Instance = id
+	var preface wire.Preface
+	l.wu, preface = wireup.Open(wireup.Keys{Secret: ep.secret, Join: ep.key}, &hello)
 	ep.opening = append(ep.opening, l)
-	l.limit = timer.New(func() { l.late(func() { ep.lose(l, errHandshake) }) })
+	l.limit = timer.New(l.late)
 	w.turns.Set(l.limit, w.now+ep.paths.Limit(p, ep.state == StateDialing))
 	ep.carry(ep.hand.Step(failover.Event{What: failover.Opened, ID: id}), nil)
-	l.post(wire.IDPreface, wire.Preface{Nonce: hello.Nonce}.AppendTo(w.Head[:0]))
+	l.post(wire.IDPreface, preface.AppendTo(w.Head[:0]))
 	l.post(wire.IDHello, hello.AppendTo(w.Head[:0]))
 }
 
-// late calls fn for a handshake that takes too long: once more turns have looked for what may have arrived. A worker that
+// late ends a handshake that takes too long: once more turns have looked for what may have arrived. A worker that
 // stood still must not blame the peer.
-func (l *link) late(fn func()) {
-	if l.warned {
-		fn()
-		return
+func (l *link) late() {
+	switch {
+	case !l.warned:
+		l.warned = true
+		l.w.turns.Set(l.limit, l.w.now+grace)
+	case l.ep != nil:
+		l.ep.lose(l, errHandshake)
+	default:
+		l.w.stranger(l, errHandshake)
 	}
-	l.warned = true
-	l.w.turns.Set(l.limit, l.w.now+grace)
 }
 
 // grace is for what arrived while this side stood still.
 const grace = 5 * time.Millisecond
 
 var errHandshake = errors.New("the peer did not answer in time (setting handshake): something on the way drops it, or it is no braid peer")
-
-func (ep *Endpoint) hello(id wire.Instance) wire.Hello {
-	c := &ep.w.cfg
-	return wire.Hello{
-		Optional: ep.terms.Caps(), Instance: id,
-		Incarnation: ep.names.Mine.Incarnation, Endpoint: ep.names.Mine.Endpoint,
-		PeerIncarnation: ep.names.Yours.Incarnation, PeerEndpoint: ep.names.Yours.Endpoint,
-		Nonce: ep.w.nonce(), Mode: ep.terms.Mode,
-		MaxFrame: uint32(ep.w.maxFrame()), MaxMessage: c.MaxMessage, Backlog: c.Backlog, ReplyCredits: uint32(c.Replies), JoinKey: ep.key,
-		Keepalive: uint32(c.Keepalive / time.Millisecond), PeerTimeout: uint32(c.PeerTimeout / time.Millisecond),
-		Name: c.Name,
-	}
-}
 
 // notTried: the path could not even begin an attempt.
 func (ep *Endpoint) notTried(p *paths.Path, err error) {
@@ -152,6 +144,9 @@ func (l *link) handshake(id uint8, body []byte) {
 		l.w.welcome(l, s.Hello)
 	case wireup.Up:
 		l.ep.answered(l, s.Ack)
+	case wireup.Confirmed:
+		l.ep.confirmed(l)
+		l.ep.tellRails() // that have changed since it was agreed to
 	case wireup.Busy:
 		l.ep.turnedAway(l)
 	case wireup.Closed:
@@ -163,16 +158,17 @@ func (l *link) handshake(id uint8, body []byte) {
 		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: restarted}
 		l.ep.carry(l.ep.hand.Step(e), nil)
 	case wireup.Refused:
-		if l.ep != nil {
+		switch {
+		case l.path != nil:
 			l.ep.lose(l, s.Err)
-			return
-		}
-		if errors.Is(s.Err, wire.ErrMagic) { // who doesn't speak braid doesn't read an answer either
+		case l.ep != nil:
+			l.w.tellTurnedAway(l, s.Err)
+			l.ep.lose(l, s.Err)
+		case errors.Is(s.Err, wire.ErrMagic): // who doesn't speak braid doesn't read an answer either
 			l.w.stranger(l, s.Err)
-			return
+		default:
+			l.turnAway(wireup.RejectFor(s.Err), s.Err)
 		}
-		l.answer(wire.IDReject, wireup.RejectFor(s.Err).AppendTo(nil))
-		l.w.sendOff(l, s.Err)
 	}
 }
 
@@ -187,14 +183,16 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 			return
 		}
 		ep.agree(terms)
-		ep.names.Yours, ep.key, ep.peer = theirs, a.JoinKey, a.Name
+		ep.names.Yours, ep.key, ep.peer = theirs, l.wu.JoinKey(a.JoinKey), a.Name
 		ep.box.Incarnation, ep.box.Credits, ep.box.Backlog = theirs.Incarnation, int(a.ReplyCredits), a.Backlog
 	} else if theirs != ep.names.Yours {
 		ep.lose(l, fmt.Errorf("%w: the answer is of another endpoint", outcome.ErrProtocol))
 		return
 	}
-	ep.cameUp(l)
-	ep.carry(ep.hand.Step(failover.Event{What: failover.HelloAcked, ID: l.ID}), nil)
+	if c, needed := l.wu.Confirm(); needed {
+		l.post(wire.IDConfirm, c.AppendTo(ep.w.Head[:0])) // before anything else is
+	}
+	ep.confirmed(l)
 	if first {
 		ep.openOthers(a.Addrs)
 	} else {
@@ -247,6 +245,10 @@ func (ep *Endpoint) cameUp(l *link) {
 	was := ep.state
 	ep.note(laneUp)
 	ep.w.turns.Stop(ep.suspend)
+	if was == StateDialing && ep.ln != nil {
+		ep.w.turns.Stop(ep.dialWait)
+		ep.ln.arrived(ep)
+	}
 	ep.w.event(Event{Kind: LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
 	if was == StateSuspended {
 		ep.w.event(Event{Kind: Resumed, Endpoint: ep})
@@ -278,6 +280,3 @@ func (ep *Endpoint) dialSettled() {
 		ep.w.report(r, nil)
 	}
 }
-
-// sameKey compares without telling by its time how much was right.
-func sameKey(a, b wire.JoinKey) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -20,5 +21,11 @@ type Options struct {
 
 // DialOptions are an endpoint's own.
 type DialOptions struct {
-	Mode wire.Mode
+	Mode   wire.Mode
+	Secret secret.Secret // that both sides are to have; not set: none
+}
+
+// ListenOptions are a listener's own.
+type ListenOptions struct {
+	Secret secret.Secret // that both sides are to have; not set: none
 }

@@ -23,7 +23,7 @@ func plain(t *testing.T, seed uint64, lanes int, calm bool, c config.Times) *sta
 	t.Helper()
 	s := &stage{net: sim.New(seed, sim.Config{MaxHead: 2048, Calm: calm})}
 	s.a, s.b = s.plain("a", lanes, c), s.plain("b", lanes, c)
-	ln, err := s.b.eng.Listen("b0:7")
+	ln, err := s.b.eng.Listen("b0:7", worker.ListenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

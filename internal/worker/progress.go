@@ -9,6 +9,7 @@ func (w *Worker) Turn() int {
 		panic("worker: Turn called from inside a turn, or by two goroutines")
 	}
 	w.inTurn = true
+	w.room.Turn()
 	w.now = w.env.Now()
 	n := 0
 	for _, i := range w.ifaces {

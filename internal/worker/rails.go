@@ -83,7 +83,7 @@ func (ep *Endpoint) tellRails() {
 		return
 	}
 	addrs := ep.ln.doors.Told(ep.here, ep.addr, wire.MaxAddrs)
-	if len(addrs) == 0 || slices.Equal(addrs, ep.announced) {
+	if len(addrs) == 0 || len(ep.up) == 0 || slices.Equal(addrs, ep.announced) { // a lane that comes up tells it by itself
 		return
 	}
 	ep.announced = addrs

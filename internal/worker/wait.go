@@ -55,7 +55,7 @@ func (w *Worker) Cancel(r *request.Request) {
 	switch r.Kind {
 	case request.Accept:
 		for _, ln := range w.listeners {
-			if ln.accepts.Remove(r) {
+			if ln.backlog.Cancel(r) {
 				r.Retired = true
 				w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrCanceled})
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
@@ -26,7 +27,6 @@ type Worker struct {
 
 	endpoints []*Endpoint // in the order of their ids
 	lastID    uint64
-	inbound   []*link // accepted connections that have not said who they are
 	listeners []*Listener
 	handlers  []delivery.Handler // by id
 
@@ -45,11 +45,10 @@ type Worker struct {
 // state is what the post path would otherwise allocate, and what a worker counts.
 type state struct {
 	outbox.Scratch
-	OnNew     func(*Endpoint) // run when an endpoint is made; set before the first
-	inTurn    bool
-	closed    bool
-	dropped   uint64 // strangers' connections
-	farewells int    // of those, the ones that are to hang up
+	OnNew  func(*Endpoint) // run when an endpoint is made; set before the first
+	inTurn bool
+	closed bool
+	room   arrivals.Room[*link] // for who has not said who he is
 }
 
 // New opens an interface of each transport.
@@ -60,6 +59,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, mem: o.Memory,
 		memory: mpool.New(4<<10, 64<<20, 32<<20)}
+	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.now = w.env.Now()
 	w.ground = paths.Ground{
 		View: o.Rails, Turns: &w.turns, Now: func() time.Duration { return w.now }, Rand: w.env.Rand, Most: w.cfg.MaxLanes, Want: w.cfg.Lanes,
@@ -92,10 +92,9 @@ func (w *Worker) Close() error {
 	for _, l := range append([]*Listener(nil), w.listeners...) {
 		l.Close()
 	}
-	for _, l := range w.inbound {
+	for _, l := range w.room.Empty() {
 		w.bury(l)
 	}
-	w.inbound = nil
 	for _, i := range w.ifaces {
 		i.Flush() // what says good-bye
 	}
@@ -129,9 +128,6 @@ func (w *Worker) Config() config.Config { return w.cfg }
 // Endpoints are those that are not closed.
 func (w *Worker) Endpoints() []*Endpoint { return append([]*Endpoint(nil), w.endpoints...) }
 
-// Dropped counts connections that were not from a braid peer, or not welcome.
-func (w *Worker) Dropped() uint64 { return w.dropped }
-
 // EventFDs are the descriptors that become readable when a turn has something to do.
 func (w *Worker) EventFDs() []int {
 	var fds []int
@@ -159,22 +155,12 @@ func (w *Worker) endpoint(id uint64) *Endpoint {
 	return nil
 }
 
-func (w *Worker) nonce() (n [16]byte) {
-	for i := range 2 {
-		v := w.env.Rand()
-		for b := range 8 {
-			n[8*i+b] = byte(v >> (8 * b))
-		}
-	}
-	return n
-}
-
 // bury closes a link's connection once the turn is over: a connection must not be closed from inside its own call.
 func (w *Worker) bury(l *link) {
 	if !l.buried {
 		l.buried = true
 		if l.goodbye {
-			w.farewells--
+			w.room.Parted()
 		}
 		w.buried = append(w.buried, l)
 	}

@@ -72,13 +72,13 @@ func (w *world) restart() {
 func (w *world) newcomer(old *side) *side {
 	s := &side{w: w, name: "new", host: old.host, rails: old.rails, peer: &side{w: w, name: "nobody"}}
 	s.start()
-	ln, err := s.eng.Listen(s.rails[0] + ":7")
+	ln, err := s.eng.Listen(s.rails[0]+":7", worker.ListenOptions{Secret: w.secret})
 	if err != nil {
 		panic(err)
 	}
 	s.ln = ln
 	// It has endpoints of its own, by the same numbers as the old one's: only the incarnation tells them apart.
-	if _, _, err := s.eng.Dial([]string{s.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode}); err != nil {
+	if _, _, err := s.eng.Dial([]string{s.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode, Secret: w.secret}); err != nil {
 		panic(err)
 	}
 	return s

@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport/sim"
@@ -30,6 +31,9 @@ func shapeOf(seed uint64) shape {
 		s.net.Link = sim.Link{Latency: time.Duration(1+w.n(500)) * time.Microsecond, Jitter: time.Duration(w.n(300)) * time.Microsecond}
 	}
 	s.config = config.Config{Bounds: config.Bounds{Window: s.net.Window, Pending: 16 + w.n(100), PendingBytes: 10_000 << w.n(6), Stripe: 2000 << w.n(5), Backlog: 4000 << w.n(8), Replies: 1 + w.n(4)}}
+	if w.n(2) == 0 {
+		s.secret, _ = secret.From([]byte("what both sides of a seed have"))
+	}
 	s.config.Times.Close = time.Minute // longer than the peer's silence on the last lane, which only the peer time-out decides
 	return s
 }

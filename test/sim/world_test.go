@@ -7,6 +7,7 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
@@ -26,6 +27,7 @@ type shape struct {
 	slot    int // bytes of memory of each put
 	config  config.Config
 	net     sim.Config
+	secret  secret.Secret
 }
 
 // world is two workers, a dials b.
@@ -89,13 +91,13 @@ func (s *side) start() {
 // connect dials until both sides have the endpoint.
 func (w *world) connect() bool {
 	w.b.start()
-	ln, err := w.b.eng.Listen(w.b.rails[0] + ":7")
+	ln, err := w.b.eng.Listen(w.b.rails[0]+":7", worker.ListenOptions{Secret: w.secret})
 	if err != nil {
 		panic(err)
 	}
 	w.b.ln = ln
 	w.a.start()
-	ep, r, err := w.a.eng.Dial([]string{w.b.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode})
+	ep, r, err := w.a.eng.Dial([]string{w.b.rails[0] + ":7"}, worker.DialOptions{Mode: w.mode, Secret: w.secret})
 	if err != nil {
 		panic(err)
 	}
@@ -106,7 +108,13 @@ func (w *world) connect() bool {
 	w.a.eng.Release(r)
 	w.a.ep = ep
 	acc, r, err := ln.Accept()
-	if err != nil || r != nil {
+	if r != nil { // with a secret it is b's when the dialer has confirmed it
+		if w.until(time.Second, func() bool { return r.Reported }); r.Reported {
+			acc, err = r.Result.(*worker.Endpoint), r.Err
+			w.b.eng.Release(r)
+		}
+	}
+	if acc == nil || err != nil {
 		w.failf("accept: %v", err)
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	acceptsPerTurn = 64
+	acceptsPerTurn = 16
 	// pauseFor is how long a listener rests when the process has no descriptor left: its socket would stay
 	// readable, and the worker would spin.
 	pauseFor = 100 * time.Millisecond
