@@ -17,12 +17,16 @@ type secretFlags struct {
 	SecretFile string `placeholder:"FILE" help:"File with the secret that both sides must have, as braid secret prints it. Without it: the one in $$BRAID_SECRET, if that is set."`
 }
 
-// connectFlags are those of every command that listens or dials.
-type connectFlags struct {
-	secretFlags `embed:""`
-
+// settingFlags say what is set besides.
+type settingFlags struct {
 	Config string   `placeholder:"FILE" help:"File of settings, lines KEY = VALUE. Without it: the one that $$BRAID_CONFIG names, if that is set."`
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" complete:"settings" help:"One setting, as keepalive=2s; again for more. It counts more than $$BRAID_KEEPALIVE, and that more than the file; braid info config lists all."`
+}
+
+// connectFlags are those of every command that listens or dials.
+type connectFlags struct {
+	secretFlags  `embed:""`
+	settingFlags `embed:""`
 }
 
 // secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.

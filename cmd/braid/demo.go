@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strconv"
@@ -23,7 +24,13 @@ type demoCommand struct {
 	Plain   bool      `help:"Lines instead of a picture, also on a terminal."`
 	Role    string    `hidden:""`
 
-	secretFlags `embed:""`
+	secretFlags  `embed:""`
+	settingFlags `embed:""`
+}
+
+// connect are the flags that other commands have, too. Rails are the demo's own: it must know what to cut.
+func (c *demoCommand) connect() *connectFlags {
+	return &connectFlags{secretFlags: c.secretFlags, settingFlags: c.settingFlags}
 }
 
 // Help is shown by `braid demo --help`.
@@ -38,13 +45,18 @@ Examples:
   braid demo video.mp4          move a file; its SHA-256 is printed for both sides
   braid demo --seconds 4 --json the figures for a program
   braid demo --rails 10.0.0.5,10.1.0.5
+  braid demo --set lost-after=100ms   how long is the blackout if a lane may be silent for longer?
 `
 }
 
 // Run is called by the parser.
 func (c *demoCommand) Run(w world) error {
 	if c.Role != "" {
-		return demo.Child(c.Role, w.in, w.out)
+		s, err := c.connect().settings(io.Discard) // what is to be said of them its parent has said
+		if err != nil {
+			return err
+		}
+		return demo.Child(c.Role, s, w.in, w.out)
 	}
 	if c.Seconds > 24*3600 || math.IsNaN(c.Seconds) {
 		return &demo.UsageError{Text: fmt.Sprintf("--seconds %v: at most a day", c.Seconds)}
@@ -55,6 +67,9 @@ func (c *demoCommand) Run(w world) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("can't find myself to start two more of me: %w", err)
+	}
+	if _, err := c.connect().settings(w.errOut); err != nil {
+		return err
 	}
 	secret, err := c.secret()
 	if err != nil {
@@ -70,7 +85,7 @@ func (c *demoCommand) Run(w world) error {
 	}
 	r, err := demo.Run(w.ctx, demo.Options{
 		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails, Secret: secret,
-		Out: people, Screen: screen, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: []string{self, "demo"},
+		Out: people, Screen: screen, Color: isTerminal(people) && os.Getenv("NO_COLOR") == "", Command: append([]string{self, "demo"}, c.connect().args()...),
 	})
 	if err != nil {
 		return err

@@ -163,6 +163,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"demo --rails 192.0.2.1,127.0.0.1", 1, "192.0.2.1"},
 		{"demo --loudly", 2, "--loudly"},
 		{"demo --role sender", 1, "--role"},
+		{"demo --set keepalive=1", 2, "want a time"},
+		{"demo --config /none/such", 2, "no such file"},
 		{"dance", 2, "dance"},
 		{"", 2, "demo"},
 	} {

@@ -79,7 +79,7 @@ func TestChildEndsWithItsInput(t *testing.T) {
 	in, task := io.Pipe()
 	said, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Child("receiver", in, out) }()
+	go func() { ended <- Child("receiver", nil, in, out) }()
 	one := rails{Addrs: [lanes]string{"127.0.0.1", "127.0.0.1"}}
 	if err := json.NewEncoder(task).Encode(spec{Rails: one, Secret: braid.NewSecret().Text()}); err != nil {
 		t.Fatal(err)

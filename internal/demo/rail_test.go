@@ -118,10 +118,10 @@ func TestSourceOfGeneratedData(t *testing.T) {
 }
 
 func TestChildWithoutParent(t *testing.T) {
-	if err := Child("sender", strings.NewReader(""), io.Discard); err == nil {
+	if err := Child("sender", nil, strings.NewReader(""), io.Discard); err == nil {
 		t.Error("a role without a task")
 	}
-	if err := Child("king", strings.NewReader(`{"Secret":"`+braid.NewSecret().Text()+`"}`), io.Discard); err != nil && !strings.Contains(err.Error(), "king") {
+	if err := Child("king", nil, strings.NewReader(`{"Secret":"`+braid.NewSecret().Text()+`"}`), io.Discard); err != nil && !strings.Contains(err.Error(), "king") {
 		t.Error(err)
 	}
 }

@@ -41,12 +41,11 @@ type task struct {
 }
 
 // receive listens, checks everything that arrives, and says what it found.
-func receive(ctx context.Context, s spec, key braid.Secret, t *teller) error {
+func receive(ctx context.Context, s spec, o braid.Options, t *teller) error {
 	// A sender can't have more windows announced than there are; one more task is the end.
 	x := &receiver{t: t, order: tally.NewOrder(), work: make(chan task, tally.Windows+1)}
-	n, err := braid.Open(braid.Options{
-		Name: "demo receiver", Secret: key, Rails: s.Rails.local(), OnEvent: func(e braid.Event) { tellEvent(t, e, -1) },
-	})
+	o.Name, o.Rails, o.OnEvent = "demo receiver", s.Rails.local(), func(e braid.Event) { tellEvent(t, e, -1) }
+	n, err := braid.Open(o)
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func (s *spec) every() time.Duration {
 }
 
 // Child is what the command does when it is started as one of the two processes: it reads its task from in, and
-// ends with it.
-func Child(role string, in io.Reader, out io.Writer) error {
+// ends with it. The settings may be nil; what the demo itself needs goes before them.
+func Child(role string, set *braid.Settings, in io.Reader, out io.Writer) error {
 	dec := json.NewDecoder(in)
 	var s spec
 	if err := dec.Decode(&s); err != nil {
@@ -48,9 +48,9 @@ func Child(role string, in io.Reader, out io.Writer) error {
 	case err != nil:
 		err = fmt.Errorf("the task: %w", err)
 	case role == "sender":
-		err = send(ctx, s, key, t)
+		err = send(ctx, s, braid.Options{Settings: set, Secret: key}, t)
 	case role == "receiver":
-		err = receive(ctx, s, key, t)
+		err = receive(ctx, s, braid.Options{Settings: set, Secret: key}, t)
 	default:
 		err = fmt.Errorf("--role=%s: sender or receiver", role)
 	}

@@ -31,7 +31,7 @@ type sender struct {
 }
 
 // send connects, moves the data, cuts lanes meanwhile, and says what it sent.
-func send(ctx context.Context, s spec, key braid.Secret, t *teller) error {
+func send(ctx context.Context, s spec, o braid.Options, t *teller) error {
 	src, err := openSource(s.File, s.Bytes)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func send(ctx context.Context, s spec, key braid.Secret, t *teller) error {
 	x := &sender{spec: s, t: t, inj: fault.New(now), keys: make(chan keys, 1)}
 	defer x.inj.Close()
 	x.fence = newFence(s.Rails, x.inj)
-	k, err := x.connect(ctx, key)
+	k, err := x.connect(ctx, o)
 	if x.node != nil {
 		defer x.node.Close()
 	}
@@ -56,15 +56,16 @@ func send(ctx context.Context, s spec, key braid.Secret, t *teller) error {
 	return x.load(ctx, p)
 }
 
-func (x *sender) connect(ctx context.Context, key braid.Secret) (k keys, err error) {
+func (x *sender) connect(ctx context.Context, o braid.Options) (k keys, err error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	x.node, err = braid.Open(braid.Options{
-		Name: "demo sender", Secret: key, Rails: x.spec.Rails.local(), Lanes: lanes, OnEvent: x.event,
-		Transports: []transport.Transport{tcp.New(tcp.Options{Wrapper: x.fence})},
-		Times:      braid.Times{RedialMax: redialMax},
-	})
-	if err != nil {
+	o.Name, o.Rails, o.Lanes, o.OnEvent = "demo sender", x.spec.Rails.local(), lanes, x.event
+	o.Transports = []transport.Transport{tcp.New(tcp.Options{Wrapper: x.fence})}
+	o.Settings = o.Settings.Clone()
+	if err := o.Settings.Default("redial-max", redialMax.String()); err != nil {
+		return k, err
+	}
+	if x.node, err = braid.Open(o); err != nil {
 		return k, err
 	}
 	w, err := x.node.NewWorker()

@@ -33,13 +33,13 @@ func (e *RefusedError) Is(target error) bool {
 type Verdict uint8
 
 const (
-	More    Verdict = iota // the next message decides
-	Hello                  // acceptor: Step.Hello wants in
-	Up                     // opener: the lane is up, Step.Ack says how; Confirm is to be sent
-	Confirmed              // acceptor: the lane that was agreed to is up
-	Busy                   // opener: take another instance
-	Closed                 // opener: the endpoint is gone, Step.Closed says whose
-	Refused                // over, for the reason in Step.Err
+	More      Verdict = iota // the next message decides
+	Hello                    // acceptor: Step.Hello wants in
+	Up                       // opener: the lane is up, Step.Ack says how; Confirm is to be sent
+	Confirmed                // acceptor: the lane that was agreed to is up
+	Busy                     // opener: take another instance
+	Closed                   // opener: the endpoint is gone, Step.Closed says whose
+	Refused                  // over, for the reason in Step.Err
 )
 
 // Step is the outcome of one message.
