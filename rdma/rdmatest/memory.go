@@ -111,6 +111,29 @@ func window1(t *testing.T, b *bench) {
 	}
 }
 
+// deadWindow: a window that ends while a bind of it waits is never opened.
+func deadWindow(t *testing.T, b *bench) {
+	x, y := b.connect(shape{})
+	mw := b.window(y, rdma.Window1)
+	y.send(rdma.SendWR{Op: rdma.OpRead, SGL: y.sge(0, 10000), RKey: x.mr.RKey(), Addr: x.mr.Addr()},
+		rdma.SendWR{ID: 1, Op: rdma.OpBindMW, Flags: rdma.FlagFence | rdma.FlagSignaled,
+			Bind: rdma.Bind{MW: mw, MR: y.mr, Addr: y.mr.Addr(), Length: 10, Access: rdma.AccessRemoteWrite}})
+	key := mw.RKey()
+	if err := mw.Dealloc(); err == nil {
+		t.Skip("the bind was executed before it could be")
+	} else if !errors.Is(err, rdma.ErrBusy) {
+		t.Fatal(err)
+	}
+	if wc := y.sent(1)[0]; wc.ID != 1 || wc.Status != rdma.StatusMWBind {
+		t.Errorf("the bind: %+v", wc)
+	}
+	b.ok(mw.Dealloc(), "when the bind is over")
+	x.send(rdma.SendWR{Op: rdma.OpWrite, Inline: []byte("x"), RKey: key, Addr: y.mr.Addr()})
+	if wc := x.sent(1)[0]; wc.Status == rdma.StatusSuccess {
+		t.Error("written by the key of a window that ended")
+	}
+}
+
 // window2: it is closed by the one that bound it, or by its peer.
 func window2(t *testing.T, b *bench) {
 	x, y := b.connect(shape{})

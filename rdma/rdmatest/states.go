@@ -25,16 +25,13 @@ func states(t *testing.T, b *bench) {
 			}
 			fmt.Fprintf(&got, "%v\n", s)
 			for to := rdma.Reset; to < rdma.QPStates; to++ {
-				b := newBench(t, b.k)
 				x := b.reach(typ, s)
 				err := x.qp.Modify(x.full(to))
 				fmt.Fprintf(&got, "  modify to %-6v %v%s\n", to, x.qp.State(), refused(err))
 			}
-			b := newBench(t, b.k)
 			x := b.reach(typ, s)
 			_, st := x.qp.PostRecv([]rdma.RecvWR{{ID: 1}})
 			fmt.Fprintf(&got, "  receive          %v%s\n", st, x.soon(&x.recvs))
-			b = newBench(t, b.k)
 			x = b.reach(typ, s)
 			_, st = x.qp.PostSend([]rdma.SendWR{x.any(typ)})
 			fmt.Fprintf(&got, "  send             %v%s\n", st, x.soon(&x.sends))
@@ -103,7 +100,12 @@ func (x *side) full(to rdma.QPState) (rdma.QPAttr, rdma.AttrMask) {
 // reach brings side a into a state; side b is in RTS.
 func (b *bench) reach(typ rdma.QPType, s rdma.QPState) *side {
 	b.t.Helper()
-	sh := shape{typ: typ}
+	for _, old := range b.side {
+		if old != nil {
+			b.ok(old.qp.Destroy(), "the queue pair before")
+		}
+	}
+	sh := shape{typ: typ, memory: 8192}
 	x, y := b.make(sh)
 	sh.fill(x.dev)
 	for _, to := range []rdma.QPState{rdma.Init, rdma.RTR, rdma.RTS} {

@@ -65,7 +65,7 @@ func (r *responder) emitRead(q *queuePair, x *ring.Answer, p *packet.Packet) boo
 	default:
 		p.Opcode = packet.ReadMiddle
 	}
-	copy(q.d.tx.add(&q.route, p, int(n)), src)
+	load(q.d.tx.add(&q.route, p, int(n)), src)
 	q.d.stats.TxPackets++
 	x.Begun = true
 	x.PSN = rdma.PSNAdd(x.PSN, 1)

@@ -126,6 +126,7 @@ type window struct {
 	access rdma.Access
 	uses   int // posted work requests
 	gone   bool
+	freed  bool
 }
 
 func (p *pd) AllocMW(t rdma.MWType) (rdma.MW, error) {
@@ -143,15 +144,15 @@ func (w *window) Type() rdma.MWType { return w.typ }
 func (w *window) RKey() uint32      { return w.rkey }
 
 func (w *window) Dealloc() error {
-	if w.gone {
-		return nil
-	}
 	w.close()
+	w.gone = true // a bind that waits fails
 	if w.uses > 0 {
 		return fmt.Errorf("%w: %d work requests name the window; its key has ended", rdma.ErrBusy, w.uses)
 	}
-	w.gone = true
-	w.pd.users--
+	if !w.freed {
+		w.freed = true
+		w.pd.users--
+	}
 	return nil
 }
 

@@ -28,5 +28,15 @@ func store(dst, src []byte) {
 	copy(dst, src)
 }
 
+// load copies src to dst, of one length; 8 bytes from an aligned place as one word.
+func load(dst, src []byte) {
+	if w := word(src); w != nil && len(dst) == 8 {
+		v := atomic.LoadUint64(w)
+		copy(dst, (*[8]byte)(unsafe.Pointer(&v))[:])
+		return
+	}
+	copy(dst, src)
+}
+
 // native is v as the processor keeps it in memory.
 func native(v uint64) [8]byte { return *(*[8]byte)(unsafe.Pointer(&v)) }
