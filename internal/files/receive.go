@@ -24,6 +24,8 @@ type ReceiveOptions struct {
 	Clients   int    // at a time; 0: 8
 	Node      braid.Options
 
+	strangers int // peers that are connected and have offered nothing yet, at a time; 0: 64
+
 	// Listening is told the addresses that are bound.
 	Listening func(addrs []string)
 	// Report is told of transfers that begin and end, one call at a time.
@@ -40,9 +42,8 @@ type Report struct {
 }
 
 const (
-	defaultClients = 8
-	// strangers are peers that are connected and have offered nothing yet, at a time.
-	strangers = 64
+	defaultClients   = 8
+	defaultStrangers = 64
 	// window is how many pieces a transfer has places for.
 	window = 32
 )
@@ -80,6 +81,9 @@ func Receive(ctx context.Context, o ReceiveOptions) error {
 	defer target.Close()
 	if o.Clients == 0 {
 		o.Clients = defaultClients
+	}
+	if o.strangers == 0 {
+		o.strangers = defaultStrangers
 	}
 	s := &server{o: o, target: target, sessions: map[*braid.Endpoint]*session{}}
 	s.ctx, s.end = context.WithCancelCause(ctx)
@@ -157,7 +161,7 @@ func (s *server) admit(ep *braid.Endpoint) *session {
 	x := newSession(s, ep)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions)-s.clients >= strangers {
+	if len(s.sessions)-s.clients >= s.o.strangers {
 		x.end(&busyError{"too many peers are connected and offer nothing; try again"})
 	}
 	s.sessions[ep] = x

@@ -125,4 +125,17 @@ var mutants = []mutant{
 	{"a connection keeps the way that it knows", "rdma/soft/qp.go", "	if mask&rdma.MaskAV != 0 {\n		r, err", "	if mask&rdma.MaskAV != 0 && !q.route.To.IsValid() {\n		r, err", device},
 	{"spoiled packets are taken", "rdma/soft/turn.go", "	if !d.sum.Check(", "	if false && !d.sum.Check(", device},
 	{"nobody asks for an acknowledgement when the window closes", "rdma/soft/send.go", "closes := ", "closes := false && ", device},
+
+	// Files.
+	{"names may lead upwards", "internal/files/dialogue/list.go", `case name == "" || name == "." || name == "..":`, `case name == "":`, talk},
+	{"a name may come twice", "internal/files/dialogue/list.go", "case at.last >= e.Name:", "case at.last > e.Name:", talk},
+	{"a piece may be announced twice", "internal/files/dialogue/intake.go", "	if p.taken {", "	if false {", talk},
+	{"pieces beyond the window are taken", "internal/files/dialogue/intake.go", "if d.N < in.base || d.N >= in.base+in.window {", "if d.N < in.base || d.N > in.base+in.window {", talk},
+	{"the end comes before all pieces", "internal/files/dialogue/intake.go", "more || in.announce != in.next ||", "more ||", talk},
+	{"digests are not compared", "internal/files/session.go", "if sha256.Sum256(b) != p.Sums[i] {", "if sha256.Sum256(b) != p.Sums[i] && false {", hostile},
+	{"a key outlives its transfer", "internal/files/session.go", "		_ = x.mem.Deregister()", "		// _ = x.mem.Deregister()", hostile},
+	{"a file that came meanwhile is replaced", "internal/files/tree/stage.go", "if s.list[i].Dir || s.t.overwrite {", "if true {", disk},
+	{"links in the directory are followed", "internal/files/tree/target.go", "info, err := t.root.Lstat(path)", "info, err := t.root.Stat(path)", disk},
+	{"what another receiver writes to is swept away", "internal/files/tree/target.go", "		if lock, err := t.lock(d.Name()); err == nil {", "		if lock, err := t.root.Open(d.Name()); err == nil {", disk},
+	{"two write to one name", "internal/files/tree/target.go", "e.Parent == dialogue.Top && t.busy[e.Name] {", "false {", disk},
 }

@@ -30,6 +30,9 @@ const (
 	book     = "./internal/order"
 	hand     = "./internal/failover"
 	carrier  = "./transport/tcp -run Conformance"
+	talk     = "./internal/files/dialogue"
+	disk     = "./internal/files/tree"
+	hostile  = "./internal/files -run TestHostile"
 	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove"
 )
 

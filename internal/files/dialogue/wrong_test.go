@@ -54,6 +54,7 @@ var wrong = map[string]struct {
 	"an end that isn't open":  {say: []Note{oneFile, oneList, last}},
 	"finished too early":      {say: []Note{oneFile, oneList, data(0, PieceBytes), Finish{PieceBytes}}},
 	"finished with a gap":     {say: []Note{oneFile, oneList, data(1, PieceBytes), written{n: 1}, Finish{PieceBytes}}},
+	"finished without one":    {say: []Note{oneFile, oneList, data(0, PieceBytes), written{n: 0}, data(2, PieceBytes), Finish{2 * PieceBytes}}},
 	"finished before":         {say: []Note{oneFile, Finish{}}},
 	"open and not ended":      {say: []Note{openOffer, openList, data(0, PieceBytes), Finish{PieceBytes}}},
 	"open, behind the end":    {say: []Note{openOffer, openList, last, data(1, PieceBytes)}},
