@@ -200,6 +200,50 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// kernelPackets are what the kernel's device sent.
+func kernelPackets(t testing.TB) (all [][]byte) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "kernel.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(b)), "\n")[1:] {
+		p, err := hex.DecodeString(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// TestKernel: packets that others made and sealed are taken, although nobody says for which identification; one changed bit is noticed by the
+// 16 bits that are left but for once in 65,536 times.
+func TestKernel(t *testing.T) {
+	flow := packet.Flow{Src: netip.MustParseAddrPort("10.77.0.1:56793"), Dst: netip.MustParseAddrPort("10.77.0.2:4791")}
+	var seen []packet.Opcode
+	for _, b := range kernelPackets(t) {
+		var p packet.Packet
+		if err := p.Parse(b); err != nil {
+			t.Errorf("%x: %v", b, err)
+			continue
+		}
+		seen = append(seen, p.Opcode)
+		if !sum.Check(flow, b, 0, 0xffff) || sum.Check(flow.Reverse(), b, 0, 63) {
+			t.Errorf("%v: refused, or taken from another", &p)
+		}
+		for bit := range len(b) * 8 {
+			if b[bit/8] ^= 1 << (bit % 8); bit/8 != 4 && sum.Check(flow, b, 0, 0xffff) {
+				t.Errorf("%v: bit %d: not noticed", &p, bit)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+	if len(seen) < 10 {
+		t.Errorf("%d packets", len(seen))
+	}
+}
+
 func TestSyndromes(t *testing.T) {
 	for _, n := range []int{-1, 0, 1, 4, 32768} {
 		if got := packet.Ack(n).Credits(); got != n {
@@ -222,6 +266,9 @@ func FuzzParse(f *testing.F) {
 	for _, op := range packet.Opcodes() {
 		p := sample(op, 7)
 		f.Add(p.Append(nil))
+	}
+	for _, b := range kernelPackets(f) {
+		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sum.Check(v4, b, 0, 0xffff)

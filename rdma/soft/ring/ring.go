@@ -153,7 +153,8 @@ func (r *Ring) Get(i uint16, w *WQE, datagram bool) {
 	w.ID, w.Length, w.Imm = le.Uint64(b[8:]), le.Uint32(b[16:]), le.Uint32(b[20:])
 	w.RKey, w.Num, w.Addr = le.Uint32(b[24:]), le.Uint32(b[28:]), le.Uint64(b[32:])
 	switch {
-	case datagram:
+	case datagram: // the route stands where the address does otherwise
+		w.Addr = 0
 		a := netip.AddrFrom16([16]byte(b[32:48])).Unmap()
 		w.Route = carrier.Route{To: netip.AddrPortFrom(a, le.Uint16(b[48:])), MAC: rdma.MAC(b[50:56]), TrafficClass: b[56], HopLimit: b[57]}
 		w.QKey = le.Uint32(b[60:])
