@@ -12,6 +12,9 @@ const chunkLen = 64 << 10
 const (
 	// earlyWrite is how much may be collected before Post writes by itself.
 	earlyWrite = 1 << 20
+	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then, and
+	// little enough to be in the cache yet.
+	askEvery = 128 << 10
 	// maxControl is how much control frames may wait; a single larger one is taken too.
 	maxControl = 64 << 10
 )
@@ -30,6 +33,7 @@ type outbox struct {
 	fill      int
 	lastFrame uint64 // number of the last frame that is in it
 	lastHead  []byte // header of the last frame of all
+	kept      int    // bytes of frames that are kept here since an acknowledgement was asked for
 	lent      bool   // payloads of users were posted, and their acknowledgement is not asked for
 
 	parts []part

@@ -26,6 +26,11 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	}
 	n := ep.led.Posted()
 	e := ep.led.Push(f)
+	if !f.ZeroCopy && ep.retain {
+		if ep.out.kept += f.Len(); ep.out.kept >= askEvery {
+			ep.out.kept, e.AckNow = 0, true
+		}
+	}
 	ep.out.data(ep.f.pool, &ep.led, e, n)
 	ep.soil()
 	if ep.out.waits >= earlyWrite && !ep.out.blocked {
