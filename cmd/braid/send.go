@@ -318,10 +318,12 @@ func (s *show) look(st files.Status, at time.Duration) {
 	if st.Total > 0 {
 		text += fmt.Sprintf(" of %s, %d %%", live.Size(st.Total), st.Bytes*100/st.Total)
 	}
-	for i, l := range st.Lanes {
+	for _, l := range st.Lanes {
 		was := uint64(0)
-		if i < len(s.last.Lanes) {
-			was = s.last.Lanes[i].Bytes
+		for _, k := range s.last.Lanes {
+			if k.Name == l.Name {
+				was = k.Bytes
+			}
 		}
 		rate := live.Rate(float64(l.Bytes-min(was, l.Bytes)) / d / 1e6)
 		if l.State != "up" {

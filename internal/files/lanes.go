@@ -9,23 +9,28 @@ import (
 	"github.com/openbraid/braid"
 )
 
-// Meter adds up what lanes carry, over all their lives. It is for the side that dials, which knows its paths.
+// Meter adds up what lanes carry, over all their lives. Lanes between the same two addresses count as one: ports, and the numbers of paths, change
+// from life to life.
 type Meter struct {
-	mu    sync.Mutex
-	ep    *braid.Endpoint
-	paths map[int]*LaneTotal
-	of    map[string]int    // path of a life
-	gone  map[int]uint64    // by path: bytes of lives that are over
-	live  map[string]uint64 // by life
-	lost  int
+	mu   sync.Mutex
+	ep   *braid.Endpoint
+	ways map[string]*LaneTotal // by name
+	life map[string]life       // by instance, those that are over, too: news of them may come late
+	lost int
 }
 
-// LaneTotal is what one lane has carried.
+// LaneTotal is what went between two addresses.
 type LaneTotal struct {
-	Path  int
 	Name  string // "local->remote", without ports
-	State string // "up", "opening", "lost", "down"
+	State string // "up" if a lane is, else "opening", "lost" or "down"
 	Bytes uint64 // of frames, posted
+}
+
+// life is one life of a lane. Its bytes are in its way's total when it is over.
+type life struct {
+	way   *LaneTotal
+	bytes uint64
+	over  bool
 }
 
 // Attach tells the meter its endpoint.
@@ -43,10 +48,9 @@ func (m *Meter) Note(e braid.Event) {
 	case braid.LaneDown:
 		m.mu.Lock()
 		m.lost++
-		if path, ok := m.of[e.Instance]; ok {
-			m.gone[path] += e.Posted
-			delete(m.live, e.Instance)
-			delete(m.of, e.Instance)
+		if l, ok := m.life[e.Instance]; ok && !l.over {
+			l.way.Bytes += e.Posted
+			m.life[e.Instance] = life{way: l.way, over: true}
 		}
 		m.mu.Unlock()
 	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed:
@@ -57,24 +61,24 @@ func (m *Meter) Note(e braid.Event) {
 func (m *Meter) look(lanes []braid.Lane) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.paths == nil {
-		m.paths, m.of, m.gone, m.live = map[int]*LaneTotal{}, map[string]int{}, map[int]uint64{}, map[string]uint64{}
+	if m.ways == nil {
+		m.ways, m.life = map[string]*LaneTotal{}, map[string]life{}
 	}
-	for _, p := range m.paths {
-		p.State = "down"
+	for _, w := range m.ways {
+		w.State = "down"
 	}
 	for _, l := range lanes {
-		p := m.paths[l.Path]
-		if p == nil {
-			p = &LaneTotal{Path: l.Path}
-			m.paths[l.Path] = p
+		name := hostOf(l.Local) + "->" + hostOf(l.Remote)
+		w := m.ways[name]
+		if w == nil {
+			w = &LaneTotal{Name: name}
+			m.ways[name] = w
 		}
-		p.Name = hostOf(l.Local) + "->" + hostOf(l.Remote)
-		if p.State != "up" {
-			p.State = l.State
+		if w.State != "up" {
+			w.State = l.State
 		}
-		if l.State == "up" {
-			m.of[l.Instance], m.live[l.Instance] = l.Path, l.PostedBytes
+		if l.State == "up" && !m.life[l.Instance].over {
+			m.life[l.Instance] = life{way: w, bytes: l.PostedBytes}
 		}
 	}
 }
@@ -86,8 +90,8 @@ func hostOf(addr string) string {
 	return addr
 }
 
-// Totals are the lanes now, by path, and how many were lost.
-func (m *Meter) Totals() ([]LaneTotal, int) {
+// Totals are the ways by name, and how many lanes were lost.
+func (m *Meter) Totals() (list []LaneTotal, lost int) {
 	m.mu.Lock()
 	ep := m.ep
 	m.mu.Unlock()
@@ -96,22 +100,15 @@ func (m *Meter) Totals() ([]LaneTotal, int) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var list []LaneTotal
-	for _, p := range m.paths {
-		t := *p
-		t.Bytes = m.gone[p.Path]
-		for life, n := range m.live {
-			if m.of[life] == p.Path {
-				t.Bytes += n
+	for _, w := range m.ways {
+		t := *w
+		for _, l := range m.life {
+			if l.way == w {
+				t.Bytes += l.bytes
 			}
 		}
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b LaneTotal) int {
-		if a.Path != b.Path {
-			return a.Path - b.Path
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortFunc(list, func(a, b LaneTotal) int { return strings.Compare(a.Name, b.Name) })
 	return list, m.lost
 }

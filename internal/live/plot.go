@@ -11,6 +11,7 @@ import (
 
 // history is what a lane carried, as rates.
 type history struct {
+	name  string
 	rates []float64 // MB/s, of one frame after the other
 	bytes uint64
 	at    time.Duration
@@ -55,19 +56,31 @@ func (h *history) now() float64 {
 	return v
 }
 
-// note takes the rates of a frame.
+// note takes the rates of a frame. A lane is known by its name; one that the frame lacks carries nothing.
 func (s *Screen) note(f *Frame) {
 	s.total.note(f.Done, f.At)
-	for i, l := range f.Lanes {
-		if i == len(s.lanes) {
-			h := &history{}
-			for range s.total.rates { // it was not there yet
-				h.rates = append(h.rates, 0)
-			}
-			s.lanes = append(s.lanes, h)
-		}
-		s.lanes[i].note(l.Bytes, f.At)
+	seen := make(map[*history]bool, len(f.Lanes))
+	for _, l := range f.Lanes {
+		h := s.lanes[s.index(l.Name)]
+		h.note(l.Bytes, f.At)
+		seen[h] = true
 	}
+	for _, h := range s.lanes {
+		if !seen[h] {
+			h.note(h.bytes, f.At)
+		}
+	}
+}
+
+// index is the place of a lane, a new one if it was not there yet.
+func (s *Screen) index(name string) int {
+	for i, h := range s.lanes {
+		if h.name == name {
+			return i
+		}
+	}
+	s.lanes = append(s.lanes, &history{name: name, rates: make([]float64, len(s.total.rates))})
+	return len(s.lanes) - 1
 }
 
 // colours of lanes, in the plot and beside it.
@@ -99,11 +112,11 @@ func (s *Screen) lines(columns, rows int) []string {
 	if rows >= leastRows && columns >= leastCols {
 		out = s.plot(columns)
 	}
-	for i, l := range s.last.Lanes {
+	for _, l := range s.last.Lanes {
 		if len(out) >= rows-2 {
 			break
 		}
-		out = append(out, s.lane(i, l, columns))
+		out = append(out, s.lane(s.index(l.Name), l, columns))
 	}
 	return append(out, s.bar(columns))
 }

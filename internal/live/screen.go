@@ -37,7 +37,7 @@ type Frame struct {
 
 // Lane is one of them.
 type Lane struct {
-	Name  string
+	Name  string // no two of a frame have the same
 	State string // "up", or why not
 	Bytes uint64 // ever
 }
