@@ -55,6 +55,10 @@ sim: ## SEEDS=10000 seeds of the simulated network
 	@test -n "$(SIM)" || { echo "no test reads BRAID_SEEDS: there is no simulation to run"; exit 1; }
 	BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 15m $(SIM)
 
+.PHONY: litmus
+litmus: ## small programs of puts, gets, messages, fences and flushes, in every order; a table; under 3 minutes
+	BRAID_LITMUS=1 $(GO) test -count=1 -timeout 15m -v -run TestPrograms ./test/litmus | grep -v '^=== \|--- PASS'
+
 .PHONY: fuzz
 fuzz: ## FUZZTIME=10s for every fuzz target there is
 	@GO="$(GO)" bash .ci/fuzz $(FUZZTIME)

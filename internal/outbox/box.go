@@ -62,6 +62,7 @@ type Terms struct {
 	PendingBytes uint64 // bytes of operations that may wait
 	MaxMessage   uint64 // bytes that the peer takes
 	NoSignal     bool   // the peer does not know puts with a signal
+	Stay         uint64 // bytes under way up to which small operations stay on the lane of the last one: they share its writes
 	Stripe       int    // bytes from which a message goes over several lanes at once
 	Credits      int    // answers to gets that the peer has room for
 	OwnCredits   int    // and that this side has

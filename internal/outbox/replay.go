@@ -171,9 +171,6 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 // handBack makes a replay of a frame that was on the lane s: in the book it is on no lane now, with its epoch as before.
 func (b *Box) handBack(f *transport.Frame, s *seat) *replay {
 	r := &replay{frame: *f, done: f.Done, at: s}
-	if q := requestOf(f.Done); q != nil {
-		q.Lane = request.AnyLane
-	}
 	switch d := f.Done.(type) {
 	case *amDone:
 		r.epoch, r.done, r.tag = f.Tag, (*amDone)(&b.off), f.Tag

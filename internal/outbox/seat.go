@@ -133,15 +133,12 @@ func (b *Box) orderLane() *seat {
 	return o.seat
 }
 
-// stay is the backlog up to which small operations stay on the lane of the last one: they share its writes.
-const stay = 64 << 10
-
 // pick is the lane for a frame without order promise, nil if there is none.
 func (b *Box) pick() *seat {
 	if len(b.up) == 1 {
 		return b.up[0]
 	}
-	if s := b.lastPut; s != nil && s.Backlog() < stay {
+	if s := b.lastPut; s != nil && s.Backlog() < b.Stay {
 		return s
 	}
 	b.lastPut = b.least()

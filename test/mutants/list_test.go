@@ -63,9 +63,9 @@ var mutants = []mutant{
 		"				l.Tep.Unplace()\n", "", seeds},
 
 	// Fences.
-	{"R12: a fence is ignored", "internal/outbox/seat.go", "	if barrier != 0 {", "	if false {", seeds},
+	{"R12: a fence is ignored", "internal/outbox/seat.go", "	if barrier != 0 {", "	if false {", explored},
 	{"R12: no wait across lanes", "internal/order/order.go",
-		"		if at != nil {\n			return nil, false\n		}\n", "		if at != nil {\n			return at, false\n		}\n", seeds},
+		"		if at != nil {\n			return nil, false\n		}\n", "		if at != nil {\n			return at, false\n		}\n", explored},
 	{"R12: what is on no lane does not count (H8)", "internal/order/order.go", "	if b.Off.First() < barrier {", "	if false {", seeds},
 	{"a lane without order is followed", "internal/order/order.go", "at == p && p.InOrder &&", "at == p &&", book},
 	{"replays pass by fences", "internal/outbox/replay.go", "			barrier = b.book.BarrierOf(r.epoch)", "			barrier = 0", seeds},
@@ -87,10 +87,9 @@ var mutants = []mutant{
 	{"a worker's fence reaches no endpoint", "internal/order/order.go", "	if b.seen != b.worker.n {", "	if false {", seeds},
 
 	// Signals.
-	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", seeds},
-	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", seeds},
-	{"a signal's lane is remembered after a loss", "internal/outbox/replay.go", "		q.Lane = request.AnyLane\n", "		_ = q\n", seeds},
-	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return false", seeds},
+	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", explored},
+	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", explored},
+	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", seeds},
 
 	// Credits and books.
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},

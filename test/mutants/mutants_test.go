@@ -28,6 +28,7 @@ const (
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
 	book     = "./internal/order"
+	explored = "./test/litmus"
 	hand     = "./internal/failover"
 	carrier  = "./transport/tcp -run Conformance"
 	talk     = "./internal/files/dialogue"

@@ -19,8 +19,8 @@ import (
 func shapeOf(seed uint64) shape {
 	w := &world{luck: seed ^ 0xb5297a4d3f84d5a7}
 	s := shape{
-		lanes: 1 + w.n(3), ops: 20 + w.n(80), faults: w.n(5), mode: wire.ModeFailover,
-		regions: 40, slot: 4000,
+		lanes: 1 + w.n(4), ops: 20 + w.n(80), faults: w.n(5), mode: wire.ModeFailover,
+		regions: 40, slot: 9000,
 		kinds: []sim.Kind{sim.Reset, sim.Silence, sim.Some},
 	}
 	s.net = sim.Config{MaxHead: 2048, MaxFrame: 4096 << w.n(3), Window: 16 << 10 << w.n(4)}

@@ -149,6 +149,10 @@ func (ep *endpoint) fails(err error, within time.Duration) {
 		return
 	}
 	ep.failErr = err
+	if ep.net.cfg.Steered && ep.life == up {
+		ep.failAt = never
+		return
+	}
 	ep.failAt = ep.net.now + 1 + ep.net.luck.upTo(within)
 	if ep.net.cfg.Calm { // right behind what is in flight
 		ep.failAt = ep.net.now + ep.net.cfg.Link.Latency

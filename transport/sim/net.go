@@ -26,6 +26,10 @@ type Config struct {
 	// Calm takes the luck out: everything that can arrive arrives at once, for transcripts.
 	Calm bool
 
+	// Steered is Calm, and nothing arrives by itself once connections stand: what is on a wire, and the news that a wire is cut,
+	// arrive when Let says so. For a driver that tries all orders.
+	Steered bool
+
 	// Trace is told of each event; nil costs nothing.
 	Trace func(Event)
 }
@@ -58,6 +62,7 @@ func (c *Config) fill() {
 	defTime(&c.AckDelay, time.Millisecond)
 	defTime(&c.DialTimeout, 10*time.Second)
 	defTime(&c.Link.Latency, 5*time.Microsecond)
+	c.Calm = c.Calm || c.Steered
 	if !c.Calm {
 		defTime(&c.Link.Jitter, 5*time.Microsecond)
 	}

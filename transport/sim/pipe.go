@@ -132,6 +132,11 @@ func (n *Net) send(ep *endpoint, it item) {
 	if it.payload() >= n.cfg.PlaceFrom && it.kind == itemData && !n.cfg.Calm {
 		it.last += n.luck.upTo(20 * time.Microsecond)
 	}
+	if n.cfg.Steered {
+		it.first, it.last = never, never
+		p.push(it)
+		return
+	}
 	if it.first != p.last {
 		n.wakeAt(it.first, ep.peer)
 	}

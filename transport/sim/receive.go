@@ -16,7 +16,7 @@ func (ep *endpoint) progress() int {
 	}
 	n := ep.net
 	count := ep.connect()
-	if ep.due(ep.failAt) && n.luck.oneIn(2) {
+	if ep.due(ep.failAt) && !n.cfg.Steered && n.luck.oneIn(2) {
 		count += ep.lose()
 	}
 	if ep.life == dialing {
@@ -25,9 +25,11 @@ func (ep *endpoint) progress() int {
 	if ep.life == up {
 		count += ep.letGo()
 	}
-	budget := 1 + n.luck.below(8)
-	if n.cfg.Calm {
-		budget = 1 << 30
+	budget := 1 << 30
+	if !n.cfg.Steered {
+		if k := 1 + n.luck.below(8); !n.cfg.Calm {
+			budget = k
+		}
 	}
 	for ; budget > 0 && ep.life != closed && ep.peer != nil; budget-- {
 		c := ep.receive(&ep.peer.out)

@@ -1,0 +1,57 @@
+package litmus
+
+import "github.com/openbraid/braid/transport/sim"
+
+// few take a second, all together: every go test runs them.
+var few = []program{
+	{"P | P", 1, 0, sim.Reset},
+	{"P | P", 1, 1, sim.Reset},
+	{"P | P", 2, 0, sim.Reset},
+	{"P P | P", 2, 0, sim.Reset},
+	{"Q | P", 2, 0, sim.Reset},
+	{"S", 2, 0, sim.Reset},
+	{"S", 2, 1, sim.Reset},
+	{"G1 | P", 2, 0, sim.Reset},
+	{"P @1 P || P", 1, 0, sim.Reset},
+}
+
+// many take a minute or two: make litmus runs them too.
+var many = []program{
+	{"M | P | M F", 1, 0, sim.Reset},
+	{"Q | M F", 1, 1, sim.Reset},
+	{"M M | P", 1, 1, sim.Reset},
+	{"L | P", 1, 1, sim.Reset},
+	{"P | G0", 1, 1, sim.Reset},
+	{"G1 | P", 1, 1, sim.Reset},
+	{"s | M F", 1, 1, sim.Reset},
+	{"P | P", 1, 1, sim.Silence},
+
+	{"Q | P F", 2, 0, sim.Reset},
+	{"P P | M F", 2, 0, sim.Reset},
+	{"S P | M", 2, 0, sim.Reset},
+	{"M || Q F", 2, 0, sim.Reset},
+	{"P | G0 | P", 2, 0, sim.Reset},
+	{"L P | s", 2, 0, sim.Reset},
+	{"P @1 P || P @0 P", 2, 0, sim.Reset},
+
+	{"P | P", 2, 1, sim.Reset},
+	{"P P | P", 2, 1, sim.Reset},
+	{"P M | s", 2, 1, sim.Reset},
+	{"Q | P", 2, 1, sim.Reset},
+	{"P | G0", 2, 1, sim.Reset},
+	{"G1 | P", 2, 1, sim.Reset},
+	{"M | M", 2, 1, sim.Reset},
+	{"P F", 2, 1, sim.Reset},
+	{"P | P", 2, 1, sim.Silence},
+}
+
+// most take ten minutes.
+var most = []program{
+	{"Q | P F", 2, 1, sim.Reset},
+	{"Q | M", 2, 1, sim.Reset},
+	{"S P | M", 2, 1, sim.Reset},
+	{"P | P | P", 2, 1, sim.Reset},
+	{"P P | P", 2, 1, sim.Silence},
+	{"P | P", 1, 2, sim.Reset},
+	{"P | P", 3, 1, sim.Reset},
+}
