@@ -14,8 +14,12 @@ import (
 	"time"
 )
 
-// echoRole makes this program one end of a ping-pong over net.Conn: "cpu" for the server, "cpu address" for the client.
-const echoRole = "BRAID_BENCH_ECHO"
+// echoRole makes this program one end of a ping-pong over the standard library's connections: "cpu" for the server, "cpu address" for
+// the client. With echoBare the two poll the sockets under them, with nothing but the system calls.
+const (
+	echoRole = "BRAID_BENCH_ECHO"
+	echoBare = "BRAID_BENCH_BARE"
+)
 
 const (
 	echoTrips = 4000
@@ -24,7 +28,15 @@ const (
 )
 
 // netConn is the latency of the standard library's connections: half of a round trip of 8 bytes, in microseconds.
-func (b *bench) netConn(ctx context.Context) (float64, error) {
+func (b *bench) netConn(ctx context.Context) (float64, error) { return b.pingPong(ctx) }
+
+// bareSockets is that of sockets that are polled, one call to send and one or more to receive: what no library can go below.
+func (b *bench) bareSockets(ctx context.Context) (float64, error) {
+	return b.pingPong(ctx, echoBare+"=1")
+}
+
+func (b *bench) pingPong(ctx context.Context, env ...string) (float64, error) {
+	env = append(os.Environ(), env...)
 	ctx, cancel := context.WithTimeout(ctx, runWithin)
 	defer cancel()
 	self, err := os.Executable()
@@ -32,7 +44,7 @@ func (b *bench) netConn(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	server := exec.CommandContext(ctx, self)
-	server.Env = append(os.Environ(), echoRole+"="+b.cpuB)
+	server.Env = append(slices.Clone(env), echoRole+"="+b.cpuB)
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	if err != nil {
@@ -47,7 +59,7 @@ func (b *bench) netConn(ctx context.Context) (float64, error) {
 		return 0, fmt.Errorf("the echo server: %w", err)
 	}
 	client := exec.CommandContext(ctx, self)
-	client.Env = append(os.Environ(), echoRole+"="+b.cpuA+" "+strings.TrimSpace(addr))
+	client.Env = append(slices.Clone(env), echoRole+"="+b.cpuA+" "+strings.TrimSpace(addr))
 	client.Stderr = os.Stderr
 	text, err := client.Output()
 	if err != nil {
@@ -72,7 +84,11 @@ func echo(role string) error {
 		return err
 	}
 	fmt.Println(ln.Addr())
-	c, err := ln.Accept()
+	accepted, err := ln.Accept()
+	if err != nil {
+		return err
+	}
+	c, err := echoStream(accepted)
 	if err != nil {
 		return err
 	}
@@ -91,11 +107,15 @@ func echo(role string) error {
 }
 
 func echoClient(addr string) error {
-	c, err := net.Dial("tcp", addr)
+	dialed, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	defer dialed.Close()
+	c, err := echoStream(dialed)
+	if err != nil {
+		return err
+	}
 	buf := make([]byte, echoBytes)
 	times := make([]time.Duration, 0, echoTrips)
 	for i := range echoWarm + echoTrips {
@@ -113,4 +133,12 @@ func echoClient(addr string) error {
 	slices.Sort(times)
 	fmt.Println(float64(times[len(times)/2]) / 2 / 1e3)
 	return nil
+}
+
+// echoStream is what the ping-pong goes over.
+func echoStream(c net.Conn) (io.ReadWriter, error) {
+	if os.Getenv(echoBare) == "" {
+		return c, nil
+	}
+	return bare(c.(*net.TCPConn))
 }

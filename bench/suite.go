@@ -46,6 +46,7 @@ func (b *bench) againstOthers() []comparison {
 	lat := load{test: "am_lat", size: echoBytes, iters: 20_000, pick: p50}
 	list := []comparison{
 		{name: "netconn/8", unit: "us", inverse: true, goal: atLeast(8), ours: b.braid(lat), theirs: b.netConn, peer: "net.Conn"},
+		{name: "sockets/8", unit: "us", goal: goal{none: true}, ours: b.braid(lat), theirs: b.bareSockets, peer: "bare sockets"},
 		{name: "shared/am_lat/8", unit: "us", goal: atMost(1.15), ours: b.braid(lat, "--shared"), theirs: b.braid(lat), peer: "owned"},
 	}
 	for _, size := range []int{8, 64 * kib, mib} {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"io"
+	"net"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// bareSocket polls a socket.
+type bareSocket struct {
+	fd   int
+	keep *net.TCPConn
+}
+
+// bare takes the descriptor from under a connection, which must not be used meanwhile.
+func bare(c *net.TCPConn) (io.ReadWriter, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &bareSocket{keep: c}
+	err = raw.Control(func(fd uintptr) { s.fd = int(fd) })
+	return s, err
+}
+
+func (s *bareSocket) Read(p []byte) (int, error) {
+	for {
+		n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), unix.MSG_DONTWAIT, 0, 0)
+		switch {
+		case e == unix.EAGAIN:
+		case e != 0:
+			return 0, e
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return int(n), nil
+		}
+	}
+}
+
+func (s *bareSocket) Write(p []byte) (int, error) {
+	n, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
+	if e != 0 {
+		return 0, e
+	}
+	return int(n), nil
+}
