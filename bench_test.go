@@ -141,3 +141,25 @@ func BenchmarkFence(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDial is one endpoint of one lane over loopback: dialed, accepted, aborted.
+func BenchmarkDial(b *testing.B) {
+	for name, secret := range map[string]braid.Secret{"open": {}, "secret": braid.NewSecret()} {
+		b.Run(name, func(b *testing.B) {
+			p := connect(b, braid.Options{Secret: secret, Lanes: 1}, braid.Options{Secret: secret})
+			ctx := b.Context()
+			for b.Loop() {
+				ep, err := p.aw.Dial(ctx, p.ln.Addr())
+				if err != nil {
+					b.Fatal(err)
+				}
+				in, err := p.ln.Accept(ctx)
+				if err != nil {
+					b.Fatal(err)
+				}
+				ep.Abort()
+				in.Abort()
+			}
+		})
+	}
+}

@@ -97,3 +97,41 @@ func TestSecretMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsOfCommands: commands with the same secret get together, by a file or by the environment. Others don't, and both sides say why.
+func TestSecretsOfCommands(t *testing.T) {
+	mine, other := braid.NewSecret().Text(), braid.NewSecret().Text()
+	file, wrong := secretFile(t, mine, 0o600), secretFile(t, other, 0o600)
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(data, []byte("something"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	addr := ""
+	for args, want := range map[string]string{"": "asks for a secret", "--secret-file=" + wrong: "different secrets"} {
+		var p *running
+		p, addr = recv(t, "--secret-file", file, dir)
+		status, _, errs := command(t, strings.Fields("send -q "+data+" "+addr+" "+args)...)
+		if status != exitFailed || !strings.Contains(errs, want) {
+			t.Errorf("send %s: status %d, %s", args, status, errs)
+		}
+		if line := p.line("was turned away"); !strings.Contains(line, want) {
+			t.Error(line)
+		}
+	}
+	t.Setenv("BRAID_SECRET", mine)
+	if status, _, errs := command(t, "send", "-q", data, addr); status != 0 {
+		t.Errorf("with the secret: status %d, %s", status, errs)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "data")); err != nil || string(b) != "something" {
+		t.Errorf("%q, %v", b, err)
+	}
+	spawn := []string{"perftest", "--spawn", "-t", "am_lat", "-n", "100", "-w", "10", "-f"}
+	if out, errs, status := built(t, spawn...); status != 0 {
+		t.Errorf("perftest --spawn, both by the environment: status %d, %s %s", status, out, errs)
+	}
+	os.Unsetenv("BRAID_SECRET")
+	if out, errs, status := built(t, append(spawn, "--secret-file", file)...); status != 0 {
+		t.Errorf("perftest --spawn, both by the file: status %d, %s %s", status, out, errs)
+	}
+}

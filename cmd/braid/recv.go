@@ -65,6 +65,12 @@ func (c *recvCommand) Run(w world) error {
 			fmt.Fprintf(people, "braid recv: listening on %s\n", strings.Join(addrs, ", "))
 		}
 	}
+	o.TurnedAway = func(lane string, err error) {
+		if !c.Quiet {
+			_, from, _ := strings.Cut(lane, "->")
+			fmt.Fprintf(people, "%s was turned away: %v\n", from, err)
+		}
+	}
 	failed := false
 	o.Report = func(r files.Report) {
 		failed = failed || r.Ended && r.Err != nil

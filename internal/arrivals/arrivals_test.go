@@ -38,8 +38,24 @@ func (m *model) some() *conn { return m.here[rapid.IntRange(0, len(m.here)-1).Dr
 
 func (m *model) enter() {
 	host := rapid.SampledFrom([]string{"a", "b", "near"}).Draw(m.T, "host")
+	same, settled, own := 0, 0, 0 // of the host; listened to; both
+	for _, o := range m.here {
+		old := o.came+1 < m.room.turn
+		if old {
+			settled++
+		}
+		if o.host == host && host != "near" {
+			if same++; old {
+				own++
+			}
+		}
+	}
+	must := same >= m.room.PerHost && own > 0 || len(m.here) >= m.room.Places && settled > 0
 	who := &conn{}
 	out, ok := m.room.Enter(who, host, host == "near")
+	if must != (out != nil) {
+		m.Fatalf("somebody has to make room: %v; somebody does: %v", must, out != nil)
+	}
 	if !ok {
 		if m.dropped++; len(m.here) < 2*m.room.Places || out != nil {
 			m.Fatalf("refused with %d here", len(m.here))
@@ -55,14 +71,8 @@ func (m *model) enter() {
 	if g.came+1 >= m.room.turn {
 		m.Fatal("nobody has listened to who had to go")
 	}
-	same := 0
 	for _, o := range m.here {
-		if o.host == host && host != "near" {
-			same++
-		}
-	}
-	for _, o := range m.here {
-		if o.came+1 < m.room.turn && (same < m.room.PerHost || o.host == host) && (g.who.said && !o.who.said || g.who.said == o.who.said && o.came < g.came) {
+		if o.came+1 < m.room.turn && (same < m.room.PerHost || own == 0 || o.host == host) && (g.who.said && !o.who.said || g.who.said == o.who.said && o.came < g.came) {
 			m.Fatal("another one should have gone")
 		}
 	}

@@ -30,6 +30,8 @@ type ReceiveOptions struct {
 	Listening func(addrs []string)
 	// Report is told of transfers that begin and end, one call at a time.
 	Report func(Report)
+	// TurnedAway is told of a peer, by its lane, that did not get in: it has not the secret, say.
+	TurnedAway func(lane string, err error)
 }
 
 // Report is that a transfer began or ended.
@@ -221,6 +223,12 @@ func (s *server) find(ep *braid.Endpoint) *session {
 
 // event is told what happens to endpoints.
 func (s *server) event(e braid.Event) {
+	if e.Kind == braid.TurnedAway && s.o.TurnedAway != nil {
+		s.telling.Lock()
+		defer s.telling.Unlock()
+		s.o.TurnedAway(e.Lane, e.Err)
+		return
+	}
 	if x := s.find(e.Endpoint); x != nil && e.Kind == braid.Failed {
 		x.lost(e.Err)
 	}

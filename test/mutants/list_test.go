@@ -111,6 +111,20 @@ var mutants = []mutant{
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
 		" && int(r.Posted) == len(f.Payload)", "", litmus},
 
+	// Who is let in.
+	{"anybody's Hello is looked at", "internal/wireup/wireup.go", "; !same(m.peer.Proof, m.keys.Secret.MAC(opensWith, m.said)) {", "; false {", proofs},
+	{"anybody is the acceptor", "internal/wireup/wireup.go", "if !same(m.peer.Proof, key.MAC(purpose, m.said)) {", "if _, _ = key, purpose; false {", proofs},
+	{"anybody confirms", "internal/wireup/wireup.go", "if !same(c.Proof, key.MAC(confirmsWith, m.said)) {", "if _, _ = c, key; false {", proofs},
+	{"an acceptor may say that it has no secret", "internal/wireup/wireup.go", "} else if m.keys.Secret.IsSet() && id != wire.IDReject {", "} else if false {", proofs},
+	{"the acceptor's proof confirms, too", "internal/wireup/proof.go", "\"braid opener confirms\"", "\"braid acceptor agrees\"", proofs},
+	{"a proof is for any acceptor's nonce", "internal/wireup/proof.go", "	p.Proof = wire.Proof{}\n", "	p.Nonce, p.Proof = [16]byte{}, wire.Proof{}\n", proofs},
+	{"who has the secret has the keys of all endpoints", "internal/wireup/proof.go", "	if k.Join.IsZero() {\n", "	if true {\n", proofs},
+	{"a further lane needs no key", "internal/worker/listen.go", "case !wireup.Joins(ep.key, &h) ||", "case", answers},
+	{"a lane is up before it is confirmed", "internal/worker/listen.go", "	if !l.wu.Confirms() {\n", "	if true {\n", litmus},
+	{"R2: what waits to be confirmed carries LOSTs", "internal/failover/rules.go", "		r.state, r.wasUp = Opening, false\n", "", litmus},
+	{"nobody makes room for who comes", "internal/arrivals/room.go", "	if out == none && len(r.guests) >= r.Places {", "	if false {", places},
+	{"who has just come makes room", "internal/arrivals/room.go", "g.came+1 < r.turn && ", "", places},
+
 	// The RDMA device.
 	{"a repeated atomic is executed again", "rdma/soft/responder.go",
 		"	case diff < 0:\n		r.repeated(q, p)\n		return", "	case diff < 0 && p.Opcode == packet.FetchAdd:\n		r.atomic(q, p)\n		return\n	case diff < 0:\n		r.repeated(q, p)\n		return", device},

@@ -34,6 +34,9 @@ const (
 	talk     = "./internal/files/dialogue"
 	disk     = "./internal/files/tree"
 	hostile  = "./internal/files -run TestHostile"
+	proofs   = "./internal/wireup"
+	places   = "./internal/arrivals"
+	answers  = ". -run TestStrangerAnswers"
 	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove"
 )
 
