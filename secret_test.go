@@ -14,6 +14,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -447,16 +448,16 @@ func TestChangedAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	named, forged := []byte(ln.Addr()), []byte(strings.Replace(ln.Addr(), "127.0.0.1", "127.0.0.9", 1))
-	changed := 0
+	var changed atomic.Int64
 	r := record(t, ln.Addr(), func(toListener bool, b []byte) []byte {
 		if !toListener {
-			changed += bytes.Count(b, named)
+			changed.Add(int64(bytes.Count(b, named)))
 			b = bytes.ReplaceAll(b, named, forged)
 		}
 		return b
 	})
 	_, err = worker(t, braid.Options{Secret: key}).Dial(testContext(t), r.addr)
-	if !errors.Is(err, braid.ErrSecret) || changed == 0 {
-		t.Errorf("%d changed: %v", changed, err)
+	if !errors.Is(err, braid.ErrSecret) || changed.Load() == 0 {
+		t.Errorf("%d changed: %v", changed.Load(), err)
 	}
 }
