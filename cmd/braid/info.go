@@ -82,7 +82,7 @@ func (c *infoCommand) gather(s *braid.Settings) (r info.Report, err error) {
 		r.Transports = info.TransportsOf(s)
 	}
 	if shows("rails") {
-		if r.Rails, err = info.RailsOf(); err != nil {
+		if r.Rails, err = info.RailsOf(s); err != nil {
 			return r, fmt.Errorf("the interfaces of this host: %w", err)
 		}
 	}

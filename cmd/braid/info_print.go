@@ -39,16 +39,19 @@ func (p *infoPrinter) transports(list []info.Transport) {
 
 func (p *infoPrinter) rails(list []info.Rail) {
 	p.part("rails")
-	rows := [][]string{{"INTERFACE", "ADDRESS", "STATE", "MTU", "SPEED", "REACHES"}}
+	rows := [][]string{{"INTERFACE", "ADDRESS", "MTU", "SPEED", "LANES", "WHY NOT, OR WHERE ONLY"}}
 	for _, r := range list {
-		reaches, speed := "other hosts", "not known"
-		if r.Loopback {
-			reaches = "this host only"
+		address, lanes, speed := r.Address+"/"+strconv.Itoa(r.Bits), "no", "not known"
+		if r.Address == "" {
+			address = "-"
+		}
+		if r.Usable {
+			lanes = "yes"
 		}
 		if r.Mbits > 0 {
 			speed = strconv.Itoa(r.Mbits) + " Mb/s"
 		}
-		rows = append(rows, []string{r.Interface, r.Address + "/" + strconv.Itoa(r.Bits), r.State, strconv.Itoa(r.MTU), speed, reaches})
+		rows = append(rows, []string{r.Interface, address, strconv.Itoa(r.MTU), speed, lanes, r.Reason})
 	}
 	p.table(rows)
 }

@@ -132,7 +132,7 @@ func TestInfoParts(t *testing.T) {
 // TestInfoNames: the names in JSON are stable.
 func TestInfoNames(t *testing.T) {
 	full := info.Report{
-		Build: &info.Build{Revision: "x", Modified: true}, Transports: []info.Transport{{}}, Rails: []info.Rail{{Mbits: 1}}, Devices: &info.Devices{},
+		Build: &info.Build{Revision: "x", Modified: true}, Transports: []info.Transport{{}}, Rails: []info.Rail{{Mbits: 1, Reason: "x"}}, Devices: &info.Devices{},
 		Limits: []info.Limit{{}}, Config: []info.Setting{{Where: "x", Unit: "x", Auto: "x", Option: "x"}}, Warnings: []string{""}, Errors: []string{""},
 	}
 	b, err := json.Marshal(full)
@@ -141,7 +141,7 @@ func TestInfoNames(t *testing.T) {
 	}
 	const want = `{"build":{"version":"","revision":"x","modified":true,"wire":"","go":"","os":"","arch":""},` +
 		`"transports":[{"name":"","used":false,"why":"","max_frame":0,"local":false,"zero_copy":0}],` +
-		`"rails":[{"interface":"","address":"","bits":0,"state":"","loopback":false,"mtu":0,"mbits":1}],"devices":{"rdma":null,"used":false,"why":""},` +
+		`"rails":[{"interface":"","address":"","bits":0,"mtu":0,"mbits":1,"usable":false,"reason":"x"}],"devices":{"rdma":null,"used":false,"why":""},` +
 		`"limits":[{"name":"","value":0,"unit":"","text":""}],` +
 		`"config":[{"key":"","value":"","origin":"","where":"x","default":"","unit":"x","grammar":"","auto":"x","variable":"","option":"x","text":""}],` +
 		`"warnings":[""],"errors":[""]}`

@@ -23,6 +23,9 @@ func (c *connectFlags) settings(warn io.Writer) (*braid.Settings, error) {
 	if err == nil {
 		err = possible(s)
 	}
+	if err == nil {
+		err = checkRails(s, warn)
+	}
 	if err != nil {
 		return nil, usage{err}
 	}
@@ -60,7 +63,38 @@ func (c *connectFlags) say(s *braid.Settings) error {
 	for _, text := range c.Set {
 		errs = append(errs, put(s, text))
 	}
+	if len(c.Rails) > 0 {
+		errs = append(errs, s.Set("rails", strings.Join(c.Rails, ","), "--rails"))
+	}
 	return errors.Join(errs...)
+}
+
+// checkRails warns of rails that were asked for and are not there. That none can be used is an error.
+func checkRails(s *braid.Settings, warn io.Writer) error {
+	text := valueOf(s, "rails")
+	if text == "auto" {
+		return nil
+	}
+	rails, err := braid.LocalRails(strings.Split(text, ",")...)
+	if err != nil {
+		return bareError{err}
+	}
+	var there []string
+	for _, r := range rails {
+		if r.Addr.IsValid() {
+			there = append(there, r.Interface+" "+r.Addr.String())
+		}
+	}
+	this := strings.Join(there, ", ")
+	if !slices.ContainsFunc(rails, func(r braid.Rail) bool { return r.Usable }) {
+		return fmt.Errorf("rails %s: none can be used of what this host has: %s; braid info rails says why", text, this)
+	}
+	for _, r := range rails {
+		if !r.Addr.IsValid() {
+			fmt.Fprintf(warn, "braid: warning: rail %s: %s; there are %s\n", r.Interface, r.Reason, this)
+		}
+	}
+	return nil
 }
 
 // put notes one KEY=VALUE of --set.
@@ -85,6 +119,9 @@ func (c *connectFlags) args() (args []string) {
 	}
 	for _, text := range c.Set {
 		args = append(args, "--set="+text)
+	}
+	if len(c.Rails) > 0 {
+		args = append(args, "--rails="+strings.Join(c.Rails, ","))
 	}
 	return args
 }

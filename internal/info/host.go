@@ -2,64 +2,53 @@ package info
 
 import (
 	"net"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/openbraid/braid"
 )
 
-// Rail is a local address on which lanes can be built.
+// Rail is a local address, and whether lanes are built on it.
 type Rail struct {
-	Interface string `json:"interface"`
+	Interface string `json:"interface"` // or what was asked for and is not there
 	Address   string `json:"address"`
-	Bits      int    `json:"bits"`  // of the network's prefix
-	State     string `json:"state"` // up, down or no link
-	Loopback  bool   `json:"loopback"`
+	Bits      int    `json:"bits"` // of the network's prefix
 	MTU       int    `json:"mtu"`
 	Mbits     int    `json:"mbits,omitempty"` // speed, where the interface says it
+	Usable    bool   `json:"usable"`
+	Reason    string `json:"reason,omitempty"` // why not, or where only
 }
 
-// RailsOf are this host's, in the order in which the system has them.
-func RailsOf() (list []Rail, err error) {
-	ifaces, err := net.Interfaces()
+// RailsOf are this host's, as the settings choose them: usable ones first, in the order in which lanes are built on them.
+func RailsOf(s *braid.Settings) (list []Rail, err error) {
+	var entries []string
+	if text := value(s, "rails"); text != "auto" {
+		entries = strings.Split(text, ",")
+	}
+	rails, err := braid.LocalRails(entries...)
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range ifaces {
-		r := Rail{Interface: i.Name, State: "up", Loopback: i.Flags&net.FlagLoopback != 0, MTU: i.MTU, Mbits: speed(i.Name)}
-		switch {
-		case i.Flags&net.FlagUp == 0:
-			r.State = "down"
-		case i.Flags&net.FlagRunning == 0:
-			r.State = "no link"
-		}
-		addrs, err := i.Addrs()
-		if err != nil {
-			continue // it has gone meanwhile
-		}
-		for _, a := range addrs {
-			p, err := netip.ParsePrefix(a.String())
-			if err != nil {
-				continue
-			}
-			r.Address, r.Bits = p.Addr().String(), p.Bits()
-			if p.Addr().IsLinkLocalUnicast() && p.Addr().Is6() {
-				r.Address += "%" + i.Name
-			}
-			list = append(list, r)
+	mtu := map[string]int{}
+	if ifaces, err := net.Interfaces(); err == nil {
+		for _, i := range ifaces {
+			mtu[i.Name] = i.MTU
 		}
 	}
+	for _, r := range rails {
+		x := Rail{Interface: r.Interface, Bits: r.Network.Bits(), MTU: mtu[r.Interface], Mbits: int(r.Speed / 1e6), Usable: r.Usable, Reason: r.Reason}
+		if r.Addr.IsValid() {
+			x.Address = r.Addr.String()
+		} else {
+			x.Bits = 0
+		}
+		list = append(list, x)
+	}
 	return list, nil
-}
-
-// speed is what the interface says of itself, in Mbit/s; 0: nothing, as virtual ones do.
-func speed(name string) int {
-	n := number(filepath.Join("/sys/class/net", name, "speed"))
-	return int(max(n, 0))
 }
 
 // Limit is something of the system that bounds what can be done.
