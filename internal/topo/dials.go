@@ -15,7 +15,7 @@ func Dials(v View, addrs []string) (all []Candidate, err error) {
 		here := v.here(addr)
 		use := v.usable(here)
 		if !v.Chosen.positive && !v.simulated() {
-			use = nil
+			use = v.notLeftOut()
 		}
 		var ways, far []Candidate
 		for i := range use {
@@ -32,7 +32,7 @@ func Dials(v View, addrs []string) (all []Candidate, err error) {
 			}
 		}
 		ways = append(ways, far...)
-		if len(ways) == 0 && (!v.Chosen.positive || here || len(v.Rails) == 0) {
+		if len(ways) == 0 && (v.Chosen.Any() || here || len(v.Rails) == 0) {
 			ways = []Candidate{v.anyWay(addr)}
 		}
 		for i := range ways {
@@ -52,7 +52,21 @@ func Dials(v View, addrs []string) (all []Candidate, err error) {
 	if err := v.none(false); err != nil {
 		return all, err
 	}
-	return all, refusal(all)
+	return all, &WayError{all}
+}
+
+// notLeftOut are the rails from which a first lane may go if others were left out: to whoever dials an address that a tunnel leads to, a tunnel is a
+// rail. If nothing was left out the system picks.
+func (v View) notLeftOut() (use []Choice) {
+	if v.Chosen.Any() {
+		return nil
+	}
+	for _, c := range v.choices() {
+		if c.Reason == "" && c.state() == "" {
+			use = append(use, c)
+		}
+	}
+	return use
 }
 
 // anyWay leaves it to the system where a lane leaves.
@@ -81,5 +95,3 @@ func (e *WayError) Error() string {
 
 // Is says that it is ErrRails, too.
 func (e *WayError) Is(target error) bool { return target == ErrRails }
-
-func refusal(all []Candidate) error { return &WayError{all} }

@@ -1,0 +1,140 @@
+package braid_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/wire"
+)
+
+// misleading is a listener by hand: it lets a dialer in, and names addresses for further lanes.
+func misleading(t *testing.T, addrs ...string) (addr string, news chan<- []string) {
+	t.Helper()
+	told := make(chan []string, 4)
+	addr = server(t, func(c net.Conn) {
+		id, body := answer(t, c)
+		if id != wire.IDHello {
+			return
+		}
+		h, err := wire.DecodeHello(body)
+		if err != nil || h.PeerIncarnation != 0 {
+			return // a further lane: this one has but one
+		}
+		ack := wire.HelloAck{
+			Optional: wire.CapHandover | wire.CapRails, Instance: h.Instance, Incarnation: 99, Endpoint: 1, Nonce: h.Nonce, Mode: h.Mode,
+			MaxFrame: 64 << 10, MaxMessage: 1 << 20, Backlog: 1 << 20, ReplyCredits: 4, JoinKey: wire.JoinKey{1}, Addrs: append([]string{c.LocalAddr().String()}, addrs...),
+		}
+		c.Write(append(rawPreface(), raw(wire.IDHelloAck, control, ack.AppendTo(nil), nil)...))
+		go func() {
+			for list := range told {
+				list = append([]string{c.LocalAddr().String()}, list...)
+				c.Write(raw(wire.IDRails, control, wire.Rails{Addrs: list}.AppendTo(nil), nil))
+			}
+		}()
+		for buf := make([]byte, 4096); err == nil; {
+			_, err = c.Read(buf)
+		}
+	})
+	t.Cleanup(func() { close(told) })
+	return addr, told
+}
+
+// TestStrangerAtToldAddress: at an address that the peer names somebody else answers, another process with a listener of braid. That is no lane, and no sign
+// that the peer has restarted.
+func TestStrangerAtToldAddress(t *testing.T) {
+	tidy(t)
+	other := worker(t, braid.Options{})
+	ln, err := other.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr, news := misleading(t, ln.Addr())
+	n, err := braid.Open(braid.Options{Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 5 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	ep, err := n.Worker().Dial(testContext(t), addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ep.Abort()
+	for range 2 {
+		if l := ep.Lanes(); len(l) == 0 || l[0].State != "up" || ep.Err() != nil {
+			t.Fatalf("lanes %+v, %v", l, ep.Err())
+		}
+		news <- []string{ln.Addr(), nobody(t)}
+		time.Sleep(50 * time.Millisecond) // some ten dials
+	}
+}
+
+// TestRailsOfAcceptor: where to dial further lanes is said by the side that is dialed.
+func TestRailsOfAcceptor(t *testing.T) {
+	tidy(t)
+	p, k := busy(t, counting(""))
+	s := stranger(t, p.ln.Addr(), rawPreface(), rawHello(hello()))
+	if id, _ := answer(t, s); id != wire.IDHelloAck {
+		t.Fatalf("the answer is %s", wire.Name(id))
+	}
+	ep, err := p.ln.Accept(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Write(raw(wire.IDRails, control, wire.Rails{Addrs: []string{"127.0.0.1:1"}}.AppendTo(nil), nil))
+	closed(t, s)
+	if err := ep.Err(); !errors.Is(err, braid.ErrProtocol) || !strings.Contains(err.Error(), "Rails") {
+		t.Error(err)
+	}
+	k.moves()
+	ep.Abort()
+}
+
+// TestDialErrors: each way that was tried is in the error, typed.
+func TestDialErrors(t *testing.T) {
+	tidy(t)
+	w := worker(t, braid.Options{Rails: []string{"127.0.0.1", "127.0.0.2"}})
+	addr := nobody(t)
+	_, err := w.Dial(testContext(t), addr)
+	var lane *braid.LaneError
+	if !errors.Is(err, braid.ErrDial) || !errors.As(err, &lane) || lane.Lane != "127.0.0.1->"+addr || !strings.Contains(err.Error(), "127.0.0.2->"+addr) {
+		t.Errorf("%v", err)
+	}
+	for _, rails := range [][]string{{"nosuch0"}, {"!*"}, {"!0.0.0.0/0", "!::/0"}} {
+		w := worker(t, braid.Options{Rails: rails})
+		if _, err := w.Dial(testContext(t), "192.0.2.1:7"); !errors.Is(err, braid.ErrRails) || rails[0] == "nosuch0" && !strings.Contains(err.Error(), "no rail matches nosuch0; this host has lo 127.0.0.1/8") {
+			t.Errorf("%q: dial: %v", rails, err)
+		}
+		if _, err := w.Listen("0.0.0.0:0"); !errors.Is(err, braid.ErrRails) {
+			t.Errorf("%q: listen: %v", rails, err)
+		}
+	}
+}
+
+// TestLocalRails: this host has its loopback address, which leads nowhere else; what is not there is said.
+func TestLocalRails(t *testing.T) {
+	rails, err := braid.LocalRails("lo", "nosuch0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := rails[0]; r.Addr.String() != "127.0.0.1" || r.Network.String() != "127.0.0.0/8" || !r.Usable || r.Reason != "towards this host only" {
+		t.Errorf("%+v", r)
+	}
+	if r := rails[len(rails)-1]; r.Interface != "nosuch0" || r.Usable || r.Addr.IsValid() || r.Reason == "" {
+		t.Errorf("%+v", r)
+	}
+	if _, err := braid.LocalRails("a,b"); !errors.Is(err, braid.ErrRails) {
+		t.Error(err)
+	}
+	n, err := braid.Open(braid.Options{Rails: []string{"127.0.0.2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if r := n.Rails()[0]; r.Addr.String() != "127.0.0.2" || !r.Usable {
+		t.Errorf("%+v", r)
+	}
+}
