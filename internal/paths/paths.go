@@ -74,6 +74,7 @@ type Set struct {
 	ways []*Path // for the first lane, not tried yet
 	made int
 
+	began      time.Duration
 	share      int // how many ways there were: each has its share of the time
 	dialed     string
 	told       []string
@@ -111,7 +112,7 @@ func Ways(g *Ground, iface transport.Iface, own func(addr string) *Path, addrs [
 
 // Begin makes the set of an endpoint that dials: on one of the ways, the first that leads to the peer.
 func Begin(g *Ground, host Host, ways []*Path) *Set {
-	return &Set{g: g, host: host, ways: ways, share: len(ways)}
+	return &Set{g: g, host: host, ways: ways, share: len(ways), began: g.Now()}
 }
 
 // Next is the next way to be tried for the first lane, nil if there is none.
@@ -134,9 +135,23 @@ const leastShare = 300 * time.Millisecond
 func (s *Set) Limit(p *Path, first bool) time.Duration {
 	g := s.g
 	if first {
-		return min(g.Handshake, max(g.Handshake/time.Duration(s.share), leastShare))
+		left := s.began + g.Handshake - g.Now()
+		return min(g.Handshake, max(min(left, g.Handshake/time.Duration(s.share)), leastShare))
 	}
 	return min(g.Handshake, max(10*g.RedialMin, 4*p.Wait))
+}
+
+// mostAgain is the longest wait before a listener that hung up is tried again.
+const mostAgain = 500 * time.Millisecond
+
+// Again says whether a way is to be tried once more, and after which wait: the listener hung up without a word. It does so if more dial it than it lets wait;
+// they come back at different times, for as long as a dial may take.
+func (s *Set) Again(p *Path) (wait time.Duration, ok bool) {
+	if p.backoff.Min == 0 {
+		p.backoff = health.Backoff{Min: s.g.RedialMin, Max: mostAgain}
+	}
+	wait = p.backoff.Next(s.g.Rand())
+	return wait, s.g.Now()+wait < s.began+s.g.Handshake
 }
 
 // Answered: the first lane is up, and the peer has said where it listens.

@@ -38,6 +38,7 @@ type link struct {
 	refused refusals
 	wasUp   bool
 	warned  bool // its handshake is late
+	heard   bool // the peer said something
 }
 
 // placing is where the payload that is arriving is written, if it goes straight to where it belongs: one of them.
@@ -100,6 +101,7 @@ func (l *link) Frame(in *transport.Incoming) {
 			l.ep.receive(l, in)
 		}
 	case l.State() == lane.Opening:
+		l.heard = true
 		l.handshake(in.ID, in.Head)
 	case l.State() == lane.Closed:
 		l.farewell(in.ID, in.Head)

@@ -117,6 +117,12 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 	}
 	l.path.Failed(err)
 	if ep.state == StateDialing {
+		if !l.heard && (errors.Is(err, transport.ErrPeerClosed) || errors.Is(err, transport.ErrReset)) {
+			if wait, ok := ep.paths.Again(l.path); ok {
+				ep.w.turns.Set(timer.New(func() { ep.again(l.path) }), ep.w.now+wait)
+				return
+			}
+		}
 		ep.tried = append(ep.tried, &outcome.LaneError{Lane: l.path.String(), Err: err})
 		ep.w.turns.Set(timer.New(func() {
 			if ep.state == StateDialing {
@@ -126,6 +132,15 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 		return
 	}
 	ep.checkDial()
+}
+
+// again tries a way for the first lane once more.
+func (ep *Endpoint) again(p *paths.Path) {
+	if ep.state == StateDialing {
+		if ep.Attempt(p); len(ep.opening) == 0 {
+			ep.dialNext()
+		}
+	}
 }
 
 // retry gives a path without instance another one, later each time that it fails.

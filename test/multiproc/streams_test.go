@@ -46,6 +46,7 @@ func take(s *self, j job) {
 		}
 		next.Add(1)
 	})
+	w.HandleAM(amCount, func(*braid.Message) {})
 	mem, err := n.Alloc(max(j.Size, 8))
 	s.must(err)
 	s.say("key %x", mem.Key(braid.Write).Bytes())
@@ -55,6 +56,13 @@ func take(s *self, j job) {
 		return
 	}
 	s.say("addr %s", ln.Addr())
+	go func() {
+		for {
+			if _, err := ln.Accept(context.Background()); err != nil {
+				return
+			}
+		}
+	}()
 	for command := range s.heard {
 		if command == "taken" {
 			w.Progress()
