@@ -20,6 +20,7 @@ type Ground struct {
 
 	Most, Want           int           // lanes per endpoint; Want 0: one for each interface that reaches the peer
 	Handshake            time.Duration // of an attempt
+	DialWait             time.Duration // of a dial for the lanes after the first
 	RedialMin, RedialMax time.Duration
 }
 
@@ -137,6 +138,9 @@ func (s *Set) Limit(p *Path, first bool) time.Duration {
 	if first {
 		left := s.began + g.Handshake - g.Now()
 		return min(g.Handshake, max(min(left, g.Handshake/time.Duration(s.share)), leastShare))
+	}
+	if !p.settled { // a dial may be waiting for it
+		return min(g.Handshake, max(10*g.RedialMin, g.DialWait))
 	}
 	return min(g.Handshake, max(10*g.RedialMin, 4*p.Wait))
 }

@@ -199,4 +199,12 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%d ways: %v each, want %v", n, got, want)
 		}
 	}
+	h.g.DialWait = time.Second
+	p := &Path{}
+	if got := h.s.Limit(p, false); got != time.Second {
+		t.Errorf("a dial waits for it: %v", got)
+	}
+	if p.Failed(nil); h.s.Limit(p, false) != 200*time.Millisecond {
+		t.Errorf("nobody waits for it: %v", h.s.Limit(p, false))
+	}
 }

@@ -70,8 +70,8 @@ func (v View) onTheWay(c *Choice, to netip.Addr) verdict {
 		return yes("on one network", true)
 	case hop.Index == c.Index:
 		return yes("by a router", false)
-	case c.how == byAddress, c.how == byName && c.prefix().Contains(to.WithZone("")):
+	case c.how >= byName && (c.prefix().Contains(to.WithZone("")) || c.Bits == c.Addr.BitLen()):
 		return yes("asked for, though what goes there leaves by "+hop.Name, false)
 	}
-	return no("what goes from %s to there leaves by %s: give %s a network or a routing rule of its own (ip rule), or name its address", c.Addr, hop.Name, c.Name)
+	return no("what goes from %s to there leaves by %s: give %s a routing rule of its own (ip rule)", c.Addr, hop.Name, c.Name)
 }
