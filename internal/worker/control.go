@@ -71,7 +71,7 @@ func (ep *Endpoint) takeControl(l *link, id uint8, body []byte) error {
 	case wire.IDRails:
 		m, err := wire.DecodeRails(body)
 		if err == nil {
-			err = ep.railsArrived(l, m)
+			err = ep.railsArrived(m)
 		}
 		return err
 	}

@@ -248,7 +248,8 @@ func (ep *Endpoint) cameUp(l *link) {
 		trip = ep.w.now - l.Since
 	}
 	l.Since = ep.w.now
-	ep.settle(l)
+	host := topo.HostOf(l.Tep.Local())
+	l.Speed = ep.w.ground.View.Speed(host)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = ep.w.inOrder()
@@ -256,6 +257,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	ep.stats.LanesUp++
 	if l.path != nil {
 		l.path.CameUp()
+		ep.paths.Pin(l.path, host)
 	}
 	was := ep.state
 	ep.note(laneUp)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -34,14 +33,6 @@ func (w *Worker) RailsChanged(rails []topo.Rail) {
 	w.Flush()
 }
 
-// Plan is the last plan of a dialing side's lanes.
-func (ep *Endpoint) Plan() []topo.Candidate {
-	if ep.paths == nil {
-		return nil
-	}
-	return ep.paths.Plan()
-}
-
 func (ep *Endpoint) railsChanged(was topo.View) {
 	if ep.terms.Mode != wire.ModeFailover {
 		return // a lane that is given up would be the end of it
@@ -68,15 +59,6 @@ func (ep *Endpoint) redials() bool {
 // Stranded implements paths.Host.
 func (ep *Endpoint) Stranded() bool { return len(ep.up) == 0 }
 
-// settle notes on which rail a lane runs.
-func (ep *Endpoint) settle(l *link) {
-	host := topo.HostOf(l.Tep.Local())
-	l.Speed = ep.w.ground.View.Speed(host)
-	if l.path != nil {
-		ep.paths.Pin(l.path, host)
-	}
-}
-
 // tellRails tells the peer where this side listens, if that has changed. On each lane, since any may die: the last word on each is the newest.
 func (ep *Endpoint) tellRails() {
 	if !ep.terms.Rails || ep.ln.closed {
@@ -93,11 +75,11 @@ func (ep *Endpoint) tellRails() {
 }
 
 // railsArrived takes where the peer listens from now on.
-func (ep *Endpoint) railsArrived(l *link, m wire.Rails) error {
+func (ep *Endpoint) railsArrived(m wire.Rails) error {
 	if ep.side == wire.Acceptor {
 		return errors.New("Rails may come only from the side that accepted the endpoint")
 	}
-	if ep.redials() && l.State() == lane.Up {
+	if ep.redials() {
 		ep.paths.Heard(m.Addrs)
 	}
 	return nil

@@ -159,7 +159,7 @@ func TestD3_ReasonForEach(t *testing.T) {
 	begin(t)
 	w := newWorld(t, 2)
 	w.hosts(0, "10.77.1.2 peer", "10.77.2.2 peer", "10.99.0.1 peer")
-	w.fails(job{Role: "knock", Netns: w.left, Addr: "peer:40405", Env: []string{"GODEBUG=netdns=go"}},
+	w.fails(job{Role: "knock", Netns: w.left, Addr: "peer:40405", Peer: patience, Env: []string{"GODEBUG=netdns=go"}},
 		"10.77.1.2:40405: tcp: dial", "10.77.2.2:40405: tcp: dial", "nobody listens there", "10.99.0.1:40405", "no route")
 	w.fails(job{Role: "knock", Netns: w.left, Addr: "10.77.1.2:40405", Rails: []string{"lane2"}},
 		"no way", "lane2 10.77.2.1/24", "leaves by lane1", "ip rule")

@@ -18,7 +18,7 @@ func putUntilTold(s *self, j job) {
 	defer n.Close()
 	key, err := braid.ParseRKey(j.Key)
 	s.must(err)
-	s.say("lanes %d", len(ep.Lanes()))
+	s.say("lanes %d", up(ep))
 	ctx, cancel := context.WithTimeout(context.Background(), lifetime)
 	defer cancel()
 	src := make([]byte, j.Size)
