@@ -45,6 +45,7 @@ var roles = map[string]func(*self, job){
 	"dial":         dialMany,
 	"take":         take,
 	"stream":       stream,
+	"scan":         scan,
 	"knock":        knock,
 }
 
