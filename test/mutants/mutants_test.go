@@ -37,6 +37,7 @@ const (
 	proofs   = "./internal/wireup"
 	places   = "./internal/arrivals"
 	answers  = ". -run TestStrangerAnswers"
+	rc       = "./transport/rc/..."
 	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove"
 )
 

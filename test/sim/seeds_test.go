@@ -88,9 +88,34 @@ func (w *world) plan() {
 			rail = w.b.rails[w.n(w.lanes)]
 		}
 		kind, dir := w.kinds[w.n(len(w.kinds))], sim.Dir(w.n(3))
-		w.net.Do(at, func() { w.net.CutRail(rail, kind, dir) })
-		w.net.Do(at+time.Duration(w.n(20_000))*time.Microsecond, func() { w.net.Heal(rail) })
+		w.net.Do(at, func() { w.cut(rail, kind, dir) })
+		w.net.Do(at+time.Duration(w.n(20_000))*time.Microsecond, func() { w.heal(rail) })
 	}
+}
+
+// cut breaks a rail.
+func (w *world) cut(rail string, kind sim.Kind, dir sim.Dir) {
+	if isRC(rail) {
+		w.rc.cut(rail, kind, dir)
+	} else {
+		w.net.CutRail(rail, kind, dir)
+	}
+}
+
+func (w *world) heal(rail string) {
+	if isRC(rail) {
+		w.rc.heal(rail)
+	} else {
+		w.net.Heal(rail)
+	}
+}
+
+// hash is of all that happened.
+func (w *world) hash() uint64 {
+	if w.rc != nil {
+		return w.net.Hash() ^ w.rc.sum
+	}
+	return w.net.Hash()
 }
 
 // finish flushes, looks at everything, closes, and looks whether anything is left.
@@ -161,6 +186,9 @@ func (w *world) close() {
 	if o := w.net.Open(); o != (sim.Counters{}) {
 		w.failf("left over: %+v", o)
 	}
+	if w.rc != nil && len(w.rc.nics) > 0 {
+		w.failf("%d devices are left open", len(w.rc.nics))
+	}
 	for _, v := range w.net.Violations() {
 		w.failf("violation: %s", v)
 	}
@@ -200,7 +228,7 @@ func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
 			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s\n%s", seed, t.Name(), w.report())
 			continue
 		}
-		if again := run(seed); again.net.Hash() != w.net.Hash() {
+		if again := run(seed); again.hash() != w.hash() {
 			failed++
 			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s: two runs differ", seed, t.Name())
 		}

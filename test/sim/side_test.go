@@ -68,8 +68,9 @@ type op struct {
 }
 
 func (w *world) newSide(name string, lanes int) *side {
-	s := &side{w: w, name: name, rails: rails(name, lanes)}
+	s := &side{w: w, name: name, rails: rails(name, lanes-w.devices)}
 	s.host = w.net.Host(name, s.rails...)
+	s.rails = append(s.rails, rcRails(name, w.devices)...)
 	return s
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
-	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/sim"
 )
 
 // shape is what a seed decides before anything runs.
 type shape struct {
 	lanes   int
+	devices int // of the lanes: those over RDMA devices
 	ops     int // of each side
 	faults  int
 	fences  bool // before every second operation
@@ -34,6 +34,7 @@ type shape struct {
 type world struct {
 	shape
 	net   *sim.Net
+	rc    *rcNet // nil: no lane is one of a device
 	seed  uint64
 	luck  uint64
 	a, b  *side
@@ -60,6 +61,9 @@ func (w *world) failf(format string, args ...any) {
 
 func newWorld(seed uint64, s shape) *world {
 	w := &world{shape: s, seed: seed, luck: seed, net: sim.New(seed, s.net)}
+	if s.devices > 0 {
+		w.rc = newRCNet(w)
+	}
 	w.a = w.newSide("a", s.lanes)
 	w.b = w.newSide("b", s.lanes)
 	w.a.peer, w.b.peer = w.b, w.a
@@ -79,7 +83,7 @@ func (s *side) start() {
 	env := s.host.Env()
 	s.mem = memory.NewTable(env.Rand)
 	s.incarnation = env.Rand() | 1
-	eng, err := worker.New(worker.Options{Config: w.config, Transports: []transport.Transport{s.host}, Env: env, Memory: s.mem,
+	eng, err := worker.New(worker.Options{Config: w.config, Transports: s.transports(), Env: env, Memory: s.mem,
 		Incarnation: s.incarnation, Rails: topo.View{Rails: topo.Fixed(s.rails...)}})
 	if err != nil {
 		panic(err)
@@ -136,6 +140,7 @@ func (w *world) turn() bool {
 	if n > 0 {
 		if w.n(4) == 0 {
 			w.net.StepTo(w.net.Now() + time.Duration(w.n(100))*time.Microsecond)
+			w.catchUp()
 		}
 		return true
 	}
@@ -149,7 +154,15 @@ func (w *world) turn() bool {
 			}
 		}
 	}
+	defer w.catchUp()
 	return w.net.Step()
+}
+
+// catchUp: what has the world's time, too.
+func (w *world) catchUp() {
+	if w.rc != nil {
+		w.rc.catchUp()
+	}
 }
 
 // until turns until ok, or until so much virtual time is over.

@@ -113,7 +113,9 @@ func (ep *endpoint) make() (err error) {
 		return err
 	}
 	ep.ring = queue.NewRing(blocks, sendRing, o.startAt)
-	ep.psn = uint32(ep.f.env.Rand()) & rdma.MaxNum
+	if ep.psn = o.startPSN; ep.psn == 0 {
+		ep.psn = uint32(ep.f.env.Rand()) & rdma.MaxNum
+	}
 	return ep.qp.Modify(rdma.QPAttr{State: rdma.Init}, rdma.MaskAccess)
 }
 
@@ -236,7 +238,7 @@ func (ep *endpoint) Close() {
 		ep.finish()
 	}
 	ep.led.Cancel(transport.ErrClosed)
-	ep.settle()
+	ep.out.letGoOfChunk()
 	ep.in.drop()
 }
 
@@ -308,8 +310,7 @@ func (ep *endpoint) silence() {
 // settle gives the chunk back when nobody has anything in it any more.
 func (ep *endpoint) settle() {
 	if o := &ep.out; ep.led.Len() == 0 && o.chunk != nil && !o.chunk.Shared() {
-		o.chunk.Release()
-		o.chunk = nil
+		o.letGoOfChunk()
 	}
 }
 

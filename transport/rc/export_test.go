@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/wire"
 )
 
 // Numbers are the queue pairs of an endpoint and of its peer.
@@ -16,10 +17,44 @@ func Numbers(ep transport.Endpoint) (own, peer uint32) {
 	return e.qp.Num(), e.call.peer
 }
 
-// StartAt has the indices of new send rings begin there.
-func StartAt(o Options, at uint16) Options {
-	o.startAt = at
+// Conn is the name of a connection.
+func Conn(ep transport.Endpoint) uint64 { return ep.(*endpoint).call.conn }
+
+// StartAt has the indices of new send rings, and packet numbers, begin there.
+func StartAt(o Options, at uint16, psn uint32) Options {
+	o.startAt, o.startPSN = at, psn
 	return o
+}
+
+// SendRaw sends bytes as a segment, whatever they are.
+func SendRaw(e transport.Endpoint, raw []byte) {
+	ep := e.(*endpoint)
+	b, err := ep.p.mem.Get(max(1, len(raw)))
+	if err != nil || !ep.maySend(0) {
+		panic("rc: no room for raw bytes")
+	}
+	copy(b.Bytes, raw)
+	wr := [1]rdma.SendWR{{Op: rdma.OpSend, Flags: rdma.FlagSignaled, SGL: []rdma.SGE{b.SGE(0, len(raw))}}}
+	ep.flow.sent++
+	wr[0].ID = ep.id(ep.ring.Post(ep.qp.Blocks(&wr[0]), ep.out.sent, true, b.Buffer))
+	ep.qp.PostSend(wr[:])
+	b.Release()
+}
+
+// SendLeave says that a connection has ended, but knows its name only but for some bits.
+func SendLeave(e transport.Endpoint, wrong uint64) {
+	ep := e.(*endpoint)
+	m := ep.call.message(wire.Leave)
+	m.Conn ^= wrong
+	ep.p.tell(ep.call.to, &m)
+}
+
+// HalfOpen is how many connections are asked for and not established.
+func HalfOpen(i transport.Iface) (n int) {
+	for _, p := range i.(*iface).ports {
+		n += p.halfOpen
+	}
+	return n
 }
 
 // Life is the table of states.

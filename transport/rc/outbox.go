@@ -163,6 +163,14 @@ func (o *outbox) handOver(led *ledger.Ledger) {
 	b.Release()
 }
 
+// letGoOfChunk: no frame is in it that has not ended. Work requests may still hold it.
+func (o *outbox) letGoOfChunk() {
+	if o.chunk != nil {
+		o.chunk.Release()
+		o.chunk = nil
+	}
+}
+
 // drop forgets what waits. The chunk stays: frames in it may be handed out yet.
 func (o *outbox) drop() {
 	o.control.drop()

@@ -238,7 +238,8 @@ func (p *port) happened(e *rdma.Event) {
 		}
 	case rdma.EventNeighbour:
 		p.mail.Moved(e.GID)
-		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID }, errMoved)
+		// Who is only asking asks again, by then in the new place.
+		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID && ep.state != connecting }, errMoved)
 	case rdma.EventQPFatal, rdma.EventQPRequest, rdma.EventQPAccess:
 		p.lose(func(ep *endpoint) bool { return ep.qp == e.QP }, errViolation)
 	case rdma.EventEstablished, rdma.EventSQDrained, rdma.EventLastWQE, rdma.EventPortActive:

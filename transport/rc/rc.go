@@ -55,6 +55,8 @@ type Options struct {
 
 	// startAt is where indices of new send rings begin: for tests of their wrap.
 	startAt uint16
+	// startPSN is the first packet number; 0: random. For tests of its wrap.
+	startPSN uint32
 }
 
 const (

@@ -34,6 +34,19 @@ type nic struct {
 	*soft.Device
 	faults *carrier.Faults
 	gone   bool
+	events []rdma.Event // that the device is to have said
+}
+
+// say has the device say an event.
+func (n *nic) say(e rdma.Event) { n.events = append(n.events, e) }
+
+// PollEvents implements rdma.Device.
+func (n *nic) PollEvents(dst []rdma.Event) int {
+	if k := copy(dst, n.events); k > 0 {
+		n.events = n.events[k:]
+		return k
+	}
+	return n.Device.PollEvents(dst)
 }
 
 // Close notes that the device has ended.
@@ -103,6 +116,15 @@ func (w *network) tick() {
 		}
 	}
 	w.Step(max(next, w.Now()+1000)) // one side may stand still although its time has come
+}
+
+// silenceAnswers loses everything that the acceptors' devices send.
+func (w *network) silenceAnswers() {
+	for _, n := range w.live() {
+		if n.Addr().Addr() == addrB {
+			n.faults.SetRules(carrier.Rule{Share: 1, Drop: true})
+		}
+	}
 }
 
 // silence has the network lose everything between an endpoint and its peer but datagrams of other connections.

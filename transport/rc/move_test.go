@@ -1,0 +1,127 @@
+package rc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+)
+
+// TestMove: in the middle of a run the address of the listener moves to another MAC. Connections to it end at once, both sides hear of it, and a
+// new one finds the new place. Who keeps a handle, sends to where nobody is any more.
+func TestMove(t *testing.T) {
+	s := newPairs(t, 20, quick)
+	for round := range 3 {
+		c, d := s.connect()
+		e, f := s.connect()
+		c.posts(20, 5000)
+		d.posts(20, 5000)
+		s.turn()
+		at := s.Now()
+		s.Move(addrB)
+		s.until("the notices of who has connections there", func() bool { return len(c.errs)+len(e.errs) == 2 })
+		if took := s.Now() - at; took > time.Millisecond {
+			t.Errorf("round %d: it took %v", round, took)
+		}
+		s.until("the notices over there", func() bool { return len(d.errs)+len(f.errs) == 2 })
+		for _, p := range []*peer{c, d} {
+			p.quiesce()
+		}
+		if _, err := c.purge(d.got, -1); err != nil {
+			t.Error(err)
+		}
+		if _, err := d.purge(c.got, -1); err != nil {
+			t.Error(err)
+		}
+		s.idle(c, d, e, f)
+	}
+}
+
+// TestMoveWhileSending: datagrams are under way to the address when it moves: they end with what they have, and the next ones
+// go to the new place.
+func TestMoveWhileSending(t *testing.T) {
+	s := newPairs(t, 21, quick)
+	c, d := s.dial() // the request has a handle, and has not left its queue's books
+	s.Move(addrB)
+	s.until("a connection all the same", func() bool { return c.up == 1 && d.ep != nil })
+	s.idle(c, d)
+}
+
+// TestLastWords: what was posted and flushed before Close arrives, as the last bytes of a socket do.
+func TestLastWords(t *testing.T) {
+	s := newPairs(t, 22, rc.Options{})
+	c, d := s.connect()
+	for range 5 {
+		c.ep.Post(&transport.Frame{ID: 9, Class: transport.Control, Payload: make([]byte, 3000)})
+	}
+	s.a.Flush()
+	c.close()
+	s.until("the end", lost(d))
+	if d.control != 5 {
+		t.Errorf("%d of 5 last words arrived", d.control)
+	}
+	s.idle(c, d)
+}
+
+// TestFarewell: a peer that sends nothing hears of the end, also where datagrams are lost.
+func TestFarewell(t *testing.T) {
+	heard := 0
+	for seed := range uint64(20) {
+		w := newNetwork(t, seed, fabricLatency)
+		s := newPairsOn(w, quick)
+		c, d := s.connect()
+		w.rules = append(w.rules, lossy...)
+		for _, n := range w.live() {
+			n.faults.SetRules(lossy...)
+		}
+		c.quiesce()
+		for range 2000 {
+			s.turn()
+		}
+		heard += len(d.errs)
+		s.idle(c, d)
+	}
+	if heard < 18 { // four datagrams, of which each third is lost
+		t.Errorf("%d of 20 heard of it", heard)
+	}
+}
+
+// TestSpoofedLeave: a datagram that does not know the connection's name ends nothing.
+func TestSpoofedLeave(t *testing.T) {
+	s := newPairs(t, 23, rc.Options{})
+	c, d := s.connect()
+	rc.SendLeave(c.ep, 1)
+	for range 50 {
+		s.turn()
+	}
+	if len(d.errs) > 0 {
+		t.Errorf("it was believed: %v", d.errs)
+	}
+	c.posts(1, 1)
+	s.until("the connection unhurt", func() bool { return d.got == 1 })
+	s.idle(c, d)
+}
+
+// TestHalfOpen: who only ever asks costs a bounded number of queue pairs, for a bounded time.
+func TestHalfOpen(t *testing.T) {
+	s := newPairs(t, 24, rc.Options{})
+	var asked []*peer
+	for range 100 {
+		c, d := s.dial()
+		d.other = nil
+		asked = append(asked, c)
+	}
+	s.silenceAnswers()
+	s.settle(100 * time.Millisecond)
+	if n := rc.HalfOpen(s.b); n > 64 || n == 0 {
+		t.Errorf("%d half open", n)
+	}
+	s.settle(4 * time.Second)
+	for _, c := range asked {
+		if len(c.errs) == 0 {
+			t.Error("a dial without an answer did not end")
+		}
+	}
+	s.idle(asked...)
+}
