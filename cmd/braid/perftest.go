@@ -28,7 +28,8 @@ type perftestCommand struct {
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
 	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
-	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default})."`
+	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default}), or rc over an RDMA device in software."`
+	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
 	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint (1)."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
@@ -129,7 +130,7 @@ func (c *perftestCommand) Run(w world) error {
 
 // setup reads what both forms have.
 func (c *perftestCommand) setup(w world) (perf.Setup, error) {
-	s := perf.Setup{Transport: c.Transport, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
+	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
 	var warn io.Writer = w.errOut
 	if c.Guard {
 		warn = io.Discard // who started this server has the same environment
@@ -250,6 +251,9 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	command := []string{self, "perftest", "-p", "0", "--no-once", "--guard", "--transport", c.Transport}
 	if c.Shared {
 		command = append(command, "--shared")
+	}
+	if c.Trust {
+		command = append(command, "--trust-network")
 	}
 	command = append(command, c.args()...)
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {

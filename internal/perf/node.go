@@ -4,14 +4,20 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/softrc"
 )
 
-// checkTransport says what is no transport to measure.
-func checkTransport(name string) error {
-	if name == "tcp" {
-		return nil
+// transports are those to measure; nil: what braid takes by itself.
+func (s *Setup) transports() ([]transport.Transport, error) {
+	switch s.Transport {
+	case "", "tcp":
+		return nil, nil
+	case "rc":
+		return []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}})}, nil
 	}
-	return fmt.Errorf("--transport %s: there is tcp", name)
+	return nil, fmt.Errorf("--transport %s: there are tcp and rc", s.Transport)
 }
 
 // ParseErrorMode reads a mode's name.
@@ -35,7 +41,11 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 	if err := set.Set("error-mode", s.ErrorMode.String(), "--error-mode"); err != nil {
 		return nil, nil, err
 	}
-	n, err := braid.Open(braid.Options{Settings: set, Owned: !s.Shared, Lanes: s.Lanes, OnEvent: onEvent})
+	carriers, err := s.transports()
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := braid.Open(braid.Options{Transports: carriers, Settings: set, Owned: !s.Shared, Lanes: s.Lanes, OnEvent: onEvent})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,12 +25,14 @@ type Params struct {
 
 // Setup is how the two ends are connected.
 type Setup struct {
-	Transport string // "": tcp
-	Lanes     int    // 0: as the settings say, and one if they don't
-	ErrorMode braid.ErrorMode
-	Settings  *braid.Settings // nil: none
-	Shared    bool            // workers that are safe for many goroutines, instead of owned ones
-	CPUs      string          // pin the polling thread to one of these; "": don't
+	Transport string // tcp, the default, or rc: over RDMA devices in software
+	// TrustNetwork lets rc leave this machine: its packets carry no proof of who sent them.
+	TrustNetwork bool
+	Lanes        int // 0: as the settings say, and one if they don't
+	ErrorMode    braid.ErrorMode
+	Settings     *braid.Settings // nil: none
+	Shared       bool            // workers that are safe for many goroutines, instead of owned ones
+	CPUs         string          // pin the polling thread to one of these; "": don't
 }
 
 const (
@@ -117,7 +119,7 @@ func (s *Setup) validate() error {
 	if s.Transport == "" {
 		s.Transport = "tcp"
 	}
-	if err := checkTransport(s.Transport); err != nil {
+	if _, err := s.transports(); err != nil {
 		return err
 	}
 	_, err := cpuOf(s.CPUs)

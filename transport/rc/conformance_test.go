@@ -28,6 +28,7 @@ func pair(seed uint64, c fabric.Config, o rc.Options, rules ...carrier.Rule) tra
 						t.Fatal(v)
 					}
 				}
+				w.neverUnready()
 				w.tick()
 			},
 			Slack: 300 * time.Microsecond,

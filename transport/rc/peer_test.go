@@ -170,7 +170,17 @@ func (w *network) turn() {
 			w.Fatal(v)
 		}
 	}
+	w.neverUnready()
 	w.tick()
+}
+
+// neverUnready: who keeps to his credits always finds a receive.
+func (w *network) neverUnready() {
+	for _, n := range w.live() {
+		if k := n.Stats().RNRsSent; k > 0 {
+			w.Fatalf("%d times there was no receive", k)
+		}
+	}
 }
 
 // until turns until ok; after 20 virtual seconds it says what it waited for.

@@ -85,7 +85,8 @@ func (m *Memory) Trim() {
 	for c, list := range m.free {
 		for n := len(list); n*c*memStep > memKeep; n-- {
 			if list[n-1].mr.Deregister() != nil {
-				break // a work request names it still; the next turn
+				m.over = true // a work request names it still; the next turn
+				break
 			}
 			list[n-1] = nil
 			m.free[c] = list[:n-1]
