@@ -288,7 +288,11 @@ func TestDeviceFatal(t *testing.T) {
 // TestViolation: what a peer sends that can't be ends the connection, and the peer hears of it.
 func TestViolation(t *testing.T) {
 	s := newPairs(t, 10, rc.Options{})
-	for seed := range uint64(200) {
+	seeds := uint64(200)
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
 		c, d := s.connect()
 		rc.SendRaw(c.ep, garbage(seed))
 		s.until("the end", func() bool { return len(d.errs) > 0 || seed%2 == 1 })
