@@ -73,7 +73,8 @@ func (r *requester) moveTo(q *queuePair, to uint32) {
 		return
 	}
 	r.una = to
-	r.again.moved = q.d.now
+	r.again.moved, r.again.probes = q.d.now, 0
+	r.rtt.Answered(to, q.d.now)
 	r.again.retries, r.again.rnrs = q.attr.RetryCount, q.attr.RNRRetry
 	r.flow.Acked(n)
 	r.reads.Done(to)

@@ -78,6 +78,7 @@ type Stats struct {
 	NaksSent, RNRsSent     uint64
 	NaksTaken, RNRsTaken   uint64
 	Timeouts, GoBacks      uint64
+	Probes                 uint64
 }
 
 // Open makes a device on a carrier, which is the device's from then on.

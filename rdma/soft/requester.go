@@ -28,6 +28,7 @@ type requester struct {
 	reads  pace.Segments
 	flow   pace.Flow
 	credit pace.Credit
+	rtt    pace.RTT
 	again  again
 	timer  *timer.Timer
 	quiet  int // packets since an acknowledgement was asked for
@@ -36,6 +37,7 @@ type requester struct {
 // again is what is left of patience.
 type again struct {
 	retries, rnrs uint8
+	probes        int           // since una moved
 	rnrUntil      time.Duration // not before; 0: now
 	moved         time.Duration // when una moved last, or something was sent after nothing was under way
 	backAt        uint32        // una when a gap in the answers made it go back
@@ -176,6 +178,7 @@ func (r *requester) back(q *queuePair, timeout bool) {
 		return
 	}
 	r.again.retries--
+	r.again.probes = 0
 	q.d.stats.GoBacks++
 	r.flow.Lost(timeout)
 	r.again.moved = q.d.now
@@ -185,6 +188,7 @@ func (r *requester) back(q *queuePair, timeout bool) {
 // rewind sends again from una on.
 func (r *requester) rewind(q *queuePair) {
 	r.reads = pace.Segments{}
+	r.rtt.Repeated()
 	s := r.slot(r.ring.Head)
 	r.ring.Send, r.off, r.valid = r.ring.Head, (r.una-s.first)&rdma.MaxNum, false
 	q.d.wake(q)
@@ -214,13 +218,40 @@ func (r *requester) expired(q *queuePair) {
 		if q.state != rdma.RTS && q.state != rdma.SQD {
 			return
 		}
+	} else if now >= r.again.moved+r.rtt.Probe(r.again.probes, timeout) {
+		r.probe(q)
 	}
-	q.d.timers.Set(r.timer, r.again.moved+timeout)
+	q.d.timers.Set(r.timer, r.again.moved+r.rtt.Probe(r.again.probes, timeout))
+}
+
+// probe sends the last packet once more and asks for an answer. It costs no patience: if the last one or an answer was lost, nothing
+// else has to be sent again; if there is a gap before it, the responder says so.
+func (r *requester) probe(q *queuePair) {
+	r.again.probes++
+	last := rdma.PSNAdd(r.high, -1)
+	i := r.ring.Head
+	for s := r.slot(i); s.n == 0 || rdma.PSNDiff(s.first+s.n, last) <= 0; s = r.slot(i) {
+		i = r.ring.After(i)
+	}
+	if !q.d.tx.room() {
+		return
+	}
+	q.d.stats.Probes++
+	send, off, reads := r.ring.Send, r.off, r.reads
+	s := r.slot(i)
+	r.off = (last - s.first) & rdma.MaxNum
+	if r.ring.OpAt(i) == rdma.OpRead { // from its first packet that is not there
+		r.off = max(r.off&^(segment-1), uint32(max(0, rdma.PSNDiff(r.una, s.first))))
+	}
+	r.ring.Send, r.quiet = i, askEvery
+	r.rtt.Repeated()
+	r.packet(q, r.load(q, i), s)
+	r.ring.Send, r.off, r.reads, r.valid = send, off, reads, false
 }
 
 // arm makes sure that the timer runs.
 func (r *requester) arm(q *queuePair) {
 	if timeout := rdma.AckTimeout(q.attr.Timeout); timeout != 0 && !r.timer.Pending() {
-		q.d.timers.Set(r.timer, q.d.now+timeout)
+		q.d.timers.Set(r.timer, q.d.now+r.rtt.Probe(0, timeout))
 	}
 }

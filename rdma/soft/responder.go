@@ -13,6 +13,7 @@ type responder struct {
 	epsn    uint32 // the packet number that is expected: the position
 	msn     uint32 // messages that are done
 	nakked  bool   // a refusal is out, until the expected packet comes
+	beyond  uint32 // with nakked: the last packet that came too early
 	starved bool   // the peer was told that there is no receive
 	heard   bool
 	msg     message
@@ -78,9 +79,13 @@ func (r *responder) request(q *queuePair, p *packet.Packet) {
 		return
 	case diff > 0:
 		q.d.stats.OutOfOrder++
-		if !r.nakked {
+		// One refusal for a gap, and one more when somebody asks who sends again: the first was lost.
+		if !r.nakked || p.AckReq && rdma.PSNDiff(p.PSN, r.beyond) <= 0 {
 			r.nakked = true
 			r.refuse(q, packet.NakSequence, r.epsn, r.msn)
+			r.beyond = p.PSN
+		} else if rdma.PSNDiff(p.PSN, r.beyond) > 0 {
+			r.beyond = p.PSN
 		}
 		return
 	}
@@ -144,7 +149,7 @@ func (r *responder) payload(q *queuePair, p *packet.Packet, h packet.Has) {
 	}
 	begins, ends := h&(packet.First|packet.Only) != 0, h&(packet.Last|packet.Only) != 0
 	if needs := h&packet.IsSend != 0 && begins || h&packet.IsWrite != 0 && h&packet.HasImm != 0; needs && q.rq.Count == 0 {
-		r.nakked, r.starved = true, true
+		r.nakked, r.starved, r.beyond = true, true, r.epsn
 		r.refuse(q, packet.RNR(q.attr.MinRNRTimer), p.PSN, r.msn)
 		return
 	}

@@ -153,6 +153,9 @@ func (r *requester) packet(q *queuePair, w *ring.WQE, s *slot) {
 	r.off += took
 	if end := rdma.PSNAdd(s.first, int(r.off)); rdma.PSNDiff(end, r.high) > 0 {
 		r.high = end
+		if p.AckReq {
+			r.rtt.Sent(end, d.now)
+		}
 	}
 	if r.off == s.n {
 		r.step()

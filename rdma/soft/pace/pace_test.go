@@ -2,6 +2,7 @@ package pace_test
 
 import (
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -88,5 +89,49 @@ func TestSegments(t *testing.T) {
 				t.Fatalf("%d are left", s.Count)
 			}
 		}
+	}
+}
+
+// TestRTT: probes come a few round trips after the last progress, then ever later, and never after the time-out.
+func TestRTT(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	var r pace.RTT
+	if got := r.Probe(0, timeout); got != 5*time.Millisecond {
+		t.Errorf("nothing measured: %v", got)
+	}
+	if got := r.Probe(0, 8*time.Millisecond); got != 2*time.Millisecond {
+		t.Errorf("a short time-out: %v", got)
+	}
+	now := time.Duration(0)
+	measure := func(took time.Duration, n int) {
+		for range n {
+			r.Sent(1, now)
+			r.Sent(2, now+took/2) // one at a time is measured
+			now += took
+			r.Answered(0, now)
+			r.Answered(1, now)
+		}
+	}
+	measure(10*time.Microsecond, 100)
+	if got := r.Probe(0, timeout); got != time.Millisecond {
+		t.Errorf("a fast peer: %v", got)
+	}
+	measure(3*time.Millisecond, 100)
+	if got := r.Probe(0, timeout); got < 3*time.Millisecond || got > 4*time.Millisecond {
+		t.Errorf("a slow and steady one: %v", got)
+	}
+	r.Sent(1, now)
+	r.Repeated()
+	r.Answered(1, now+time.Hour)
+	if got := r.Probe(0, timeout); got > 4*time.Millisecond {
+		t.Errorf("what was sent twice was measured: %v", got)
+	}
+	last := time.Duration(0)
+	for n := range 40 {
+		at := r.Probe(n, timeout)
+		if at <= last && at != timeout || at > timeout {
+			t.Errorf("probe %d after %v, the one before after %v", n, at, last)
+		}
+		last = at
 	}
 }
