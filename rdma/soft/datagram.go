@@ -25,7 +25,7 @@ func (q *queuePair) datagramIn(from netip.AddrPort, p *packet.Packet) {
 		room += int(s.Length)
 	}
 	if room < rdma.GRHBytes+len(p.Payload) {
-		d.stats.TooLong++
+		d.stats.NoRecv++
 		return
 	}
 	var grh [rdma.GRHBytes]byte

@@ -71,7 +71,7 @@ type Stats struct {
 	BadICRC, BadPacket     uint64 // dropped
 	UnknownQP, WrongPeer   uint64 // dropped
 	WrongState, WrongQKey  uint64 // dropped
-	NoRecv, TooLong        uint64 // datagrams that found no receive, or too short a one
+	NoRecv                 uint64 // datagrams that found no receive, or too short a one
 	Duplicates, OutOfOrder uint64 // requests
 	BadAnswers             uint64 // dropped
 	Crowded                uint64 // READs and atomics that there was no room for: dropped
