@@ -33,7 +33,7 @@ func TestComplete(t *testing.T) {
 		{"", "demo perftest info completion man secret", "--json __complete"}, {"inf", "info", "demo"}, {"-", "--version --help", ""},
 		{"info ", "config build rails", "demo tcp"}, {"info config ", "keepalive window", "config"}, {"info config window ke", "keepalive", "window"},
 		{"info --", "--json --set --config", "--spawn"}, {"info --set ", "keepalive= lanes=", "keepalive secret="}, {"info --set error-mode=", "error-mode=none", "lanes="},
-		{"info --set=wait=s", "--set=wait=sleep", "--set=wait=poll"}, {"info --set rails=l", "rails=lo", "rails=tcp"}, {"info --set rails=x,l", "rails=x,lo", "lo"}, {"info --set=ke", "--set=keepalive=", ""}, {"info --config ", ":files", "config"}, {"info --config=", ":files", ""},
+		{"info --set=wait=s", "--set=wait=sleep", "--set=wait=poll"}, {"info --set rails=l", "rails=lo", "rails=tcp"}, {"info --rails l", "lo", "tcp"}, {"perftest --rails=x,l", "--rails=x,lo", ""}, {"info --set rails=x,l", "rails=x,lo", "lo"}, {"info --set=ke", "--set=keepalive=", ""}, {"info --config ", ":files", "config"}, {"info --config=", ":files", ""},
 		{"completion ", "bash zsh fish", ""}, {"completion bash ", "", "bash"}, {"perftest -t ", "put_lat am_bw", ""}, {"perftest --test=p", "--test=put_lat", "am_lat"},
 		{"perftest --no-", "--no-once", "--once"}, {"perftest --error-mode ", "failover none", ""}, {"perftest -s 8 --j", "--json", ""}, {"perftest --json --", "--csv", "--guard"},
 		{"demo ", ":files", ""}, {"demo --", "--seconds", "--role"}, {"demo -- --", "", "--seconds"}, {"nothing ", "", ""},

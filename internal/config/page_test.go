@@ -90,7 +90,7 @@ func TestVariables(t *testing.T) {
 		for _, variable := range name.FindAllString(string(b), -1) {
 			k, ok := Lookup(strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, Prefix)), "_", "-"))
 			if (!ok || k.Variable() != variable) && !slices.Contains(Reserved, variable) {
-				t.Errorf("%s names %s, which is neither a setting nor in Reserved", file, variable)
+				t.Errorf("%s names %s, which is no setting: if tests read it, add it to Reserved in keys.go", file, variable)
 			}
 		}
 	}
