@@ -47,6 +47,7 @@ var roles = map[string]func(*self, job){
 	"stream":       stream,
 	"scan":         scan,
 	"knock":        knock,
+	"history":      history,
 }
 
 func TestMain(m *testing.M) {
