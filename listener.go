@@ -17,7 +17,7 @@ type Listener struct {
 }
 
 // Listen binds addr ("host:port"; port 0 picks one), and the node's rails besides. Without a host it is the
-// loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777".
+// loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777". A Secret among the options counts instead of that of Options.
 //
 // Source: ucp_listener_create.
 func (w *Worker) Listen(addr string, options ...ListenOption) (*Listener, error) {

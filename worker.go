@@ -186,7 +186,7 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 }
 
 // Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all
-// lanes are up, or a second after the first one: the others may come up later. The context is for the dial only.
+// lanes are up, or a second after the first one: the others may come up later. The context is for the dial only. A Secret among the options counts instead of that of Options.
 //
 // Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, ErrSecret, the context's.
 // Source: ucp_ep_create with a socket address.

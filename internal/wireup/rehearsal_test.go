@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -128,5 +129,23 @@ func good(t testing.TB) map[string]rehearsal {
 	return map[string]rehearsal{
 		"first":   {opener: Keys{Secret: s}, acceptor: Keys{Secret: s}, hello: firstHello, nonce: [16]byte{4, 5, 6}},
 		"further": {opener: Keys{s, endpointKey}, acceptor: Keys{s, endpointKey}, hello: furtherHello(), nonce: [16]byte{4, 5, 6}},
+	}
+}
+
+// BenchmarkHandshake is both sides of one, in memory: what a secret costs a lane.
+func BenchmarkHandshake(b *testing.B) {
+	for name, g := range good(b) {
+		open := g
+		open.opener.Secret, open.acceptor.Secret = secret.Secret{}, secret.Secret{}
+		for kind, r := range map[string]rehearsal{"open": open, "secret": g} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				for b.Loop() {
+					x := r
+					if x.run(); x.up != [2]bool{true, true} {
+						b.Fatal(x.err)
+					}
+				}
+			})
+		}
 	}
 }
