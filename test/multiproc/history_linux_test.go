@@ -30,11 +30,21 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// write and read are one operation of a history. A write's interval ends when a flush says that it is executed.
+// access is one operation of a history. A write's interval ends when a flush says that it is executed.
 type access struct {
 	write bool
 	word  int
 	value uint64
+}
+
+// client is a process that makes a history.
+type client struct {
+	*self
+	ctx  context.Context
+	ep   *braid.Endpoint
+	key  braid.RKey
+	inj  *fault.Injector
+	luck *rand.Rand
 }
 
 // history puts and gets words, several at a time, while its lanes are cut, and says what it did when.
@@ -50,12 +60,12 @@ func history(s *self, j job) {
 	s.must(err)
 	key, err := braid.ParseRKey(j.Key)
 	s.must(err)
-	luck := rand.New(rand.NewPCG(uint64(j.Size), 1))
+	c := &client{s, ctx, ep, key, inj, rand.New(rand.NewPCG(uint64(j.Size), 1))}
 	for i, batch := 0, 0; i < j.Count; batch++ {
 		if batch%20 == 0 {
-			cut(ctx, s, ep, inj, j.Rails, batch/20+j.Size)
+			c.cut(j.Rails, batch/20+j.Size)
 		}
-		i += someAccesses(ctx, s, ep, key, luck, uint64(j.Size)<<32|uint64(i))
+		i += c.some(uint64(j.Size)<<32 | uint64(i))
 	}
 	s.say("handovers %d", ep.Stats().Handovers)
 	s.must(ep.Close(ctx))
@@ -63,12 +73,12 @@ func history(s *self, j job) {
 }
 
 // cut cuts a rail in the middle of the next write, once both lanes are up: of two silent ones only the peer's time-out would tell.
-func cut(ctx context.Context, s *self, ep *braid.Endpoint, inj *fault.Injector, rails []string, i int) {
+func (c *client) cut(rails []string, i int) {
 	for up := 0; up < len(rails); {
-		if up = 0; ctx.Err() != nil {
-			s.die("the lanes don't come back")
+		if up = 0; c.ctx.Err() != nil {
+			c.die("the lanes don't come back")
 		}
-		for _, l := range ep.Lanes() {
+		for _, l := range c.ep.Lanes() {
 			if l.State == "up" {
 				up++
 			}
@@ -77,36 +87,36 @@ func cut(ctx context.Context, s *self, ep *braid.Endpoint, inj *fault.Injector, 
 			time.Sleep(time.Millisecond)
 		}
 	}
-	inj.Apply(fault.Rule{Rail: rails[i%2], Kind: []fault.Kind{fault.Reset, fault.Silence}[i/2%2], For: 10 * time.Millisecond, AtWrite: true})
+	c.inj.Apply(fault.Rule{Rail: rails[i%2], Kind: []fault.Kind{fault.Reset, fault.Silence}[i/2%2], For: 10 * time.Millisecond, AtWrite: true})
 }
 
-// someAccesses posts a few accesses, so that they overlap, and reports each with its interval.
-func someAccesses(ctx context.Context, s *self, ep *braid.Endpoint, key braid.RKey, luck *rand.Rand, value uint64) int {
+// some posts a few accesses, so that they overlap, and reports each with its interval.
+func (c *client) some(value uint64) int {
 	type open struct {
 		access
 		call, end int64
 		buf       [8]byte
 		r         braid.Request
 	}
-	all := make([]open, 1+luck.IntN(4))
+	all := make([]open, 1+c.luck.IntN(4))
 	for i := range all {
 		o := &all[i]
-		o.write, o.word = luck.IntN(2) == 0, luck.IntN(words)
+		o.write, o.word = c.luck.IntN(2) == 0, c.luck.IntN(words)
 		o.call = monotonic()
 		if o.write {
 			o.value = value + uint64(i)
 			for k := range o.buf {
 				o.buf[k] = byte(o.value >> (8 * k))
 			}
-			o.r = ep.PostPut(o.buf[:], key, uint64(8*o.word))
+			o.r = c.ep.PostPut(o.buf[:], c.key, uint64(8*o.word))
 		} else {
-			o.r = ep.PostGet(o.buf[:], key, uint64(8*o.word))
+			o.r = c.ep.PostGet(o.buf[:], c.key, uint64(8*o.word))
 		}
 	}
-	flush := ep.PostFlush()
+	flush := c.ep.PostFlush()
 	for i := range all {
 		o := &all[i]
-		s.must(o.r.Wait(ctx))
+		c.must(o.r.Wait(c.ctx))
 		o.end = monotonic()
 		if !o.write {
 			for k, b := range o.buf {
@@ -114,14 +124,14 @@ func someAccesses(ctx context.Context, s *self, ep *braid.Endpoint, key braid.RK
 			}
 		}
 	}
-	s.must(flush.Wait(ctx))
+	c.must(flush.Wait(c.ctx))
 	flushed := monotonic()
 	for i := range all {
 		o := &all[i]
 		if o.write {
 			o.end = flushed
 		}
-		s.say("access %v %d %d %d %d", o.write, o.word, o.value, o.call, o.end)
+		c.say("access %v %d %d %d %d", o.write, o.word, o.value, o.call, o.end)
 	}
 	return len(all)
 }
