@@ -85,7 +85,12 @@ func (b *bench) measure(ctx context.Context, r *report) error {
 	} else if err := b.between(ctx, r); err != nil {
 		return err
 	}
-	rows, err := b.idle(ctx)
+	rows, err := b.fences(ctx)
+	r.Rows = append(r.Rows, rows...)
+	if err != nil {
+		return err
+	}
+	rows, err = b.idle(ctx)
 	r.Rows = append(r.Rows, rows...)
 	return err
 }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf"
+)
+
+// duo is two nodes of this process, polled in turns: what a fence costs has nothing to do with a second processor.
+type duo struct {
+	nodes [2]*braid.Node
+	w     [2]*braid.Worker
+	ep    *braid.Endpoint
+	key   braid.RKey
+	src   []byte
+}
+
+func newDuo(ctx context.Context, lanes int) (*duo, error) {
+	d := &duo{src: make([]byte, 8)}
+	rails := []string{"127.0.0.1", "127.0.0.2"}[:lanes]
+	for i := range d.nodes {
+		n, err := braid.Open(braid.Options{Owned: true, Rails: rails})
+		if err != nil {
+			d.close()
+			return nil, err
+		}
+		d.nodes[i], d.w[i] = n, n.Worker()
+	}
+	mem, err := d.nodes[1].Alloc(64)
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	d.key = mem.Key(braid.Write)
+	ln, err := d.w[1].Listen("127.0.0.1:0")
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	accepted := make(chan error, 1)
+	go func() { // owns the second worker until it says so
+		_, err := ln.Accept(ctx)
+		accepted <- err
+	}()
+	d.ep, err = d.w[0].Dial(ctx, ln.Addr())
+	if e := <-accepted; err == nil {
+		err = e
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *duo) close() {
+	for _, n := range d.nodes {
+		if n != nil {
+			n.Close()
+		}
+	}
+}
+
+func (d *duo) turn() { d.w[0].Progress(); d.w[1].Progress() }
+
+// end makes turns until a request has ended.
+func (d *duo) end(r braid.Request) error {
+	done, err := r.Test()
+	for ; !done; done, err = r.Test() {
+		d.turn()
+	}
+	r.Release()
+	return err
+}
+
+// puts is the time of n puts of 8 bytes, each with what between does after it, and a flush at the end.
+func (d *duo) puts(n int, between func() error) (float64, error) {
+	begun := time.Now()
+	for i := range n {
+		if err := d.end(d.ep.PostPut(d.src, d.key, 0)); err != nil {
+			return 0, err
+		}
+		if err := between(); err != nil {
+			return 0, err
+		}
+		if i%64 == 63 {
+			d.turn()
+		}
+	}
+	err := d.end(d.ep.PostFlush())
+	return float64(time.Since(begun)) / float64(n), err
+}
+
+const fenceBlocks = 41
+
+// fences measures what a fence costs: with nothing before it, in a stream of puts, and against a round trip for each.
+func (b *bench) fences(ctx context.Context) (rows []row, err error) {
+	for _, c := range []struct {
+		name  string
+		lanes int
+		n     int
+		than  string // what it is compared with
+		goal  goal
+	}{
+		{"fence/idle", 1, 1_000_000, "", atMost(20)},
+		{"fence/put8/lanes1", 1, 20_000, "put", atLeast(0.8)},
+		{"fence/put8/lanes2", 2, 20_000, "put and a round trip", atLeast(0.8)},
+	} {
+		if !b.wants(c.name) {
+			continue
+		}
+		d, err := newDuo(ctx, c.lanes)
+		if err != nil {
+			return rows, fmt.Errorf("%s: %w", c.name, err)
+		}
+		r := row{Name: c.name, Unit: "ns", Goal: c.goal.String(), Peer: c.than, Pairs: fenceBlocks}
+		fence := func() error { d.ep.Fence(); return nil }
+		other, n := func() error { return nil }, c.n
+		if c.lanes > 1 {
+			other, n = func() error { return d.end(d.ep.PostFlush()) }, 500
+		}
+		var ours, theirs, ratios []float64
+		for range fenceBlocks {
+			if c.than == "" {
+				ours = append(ours, idleFence(d, c.n/fenceBlocks))
+				continue
+			}
+			with, err := d.puts(c.n/fenceBlocks, fence)
+			if err != nil {
+				d.close()
+				return rows, err
+			}
+			without, err := d.puts(n/fenceBlocks*4, other)
+			if err != nil {
+				d.close()
+				return rows, err
+			}
+			ours, theirs, ratios = append(ours, with), append(theirs, without), append(ratios, without/with)
+		}
+		d.close()
+		r.Ours = perf.Median(ours).Median
+		r.Verdict = c.goal.verdict(r.Ours)
+		if c.than != "" {
+			i := perf.Median(ratios)
+			r.Theirs, r.Ratio = perf.Median(theirs).Median, &i
+			r.Verdict = c.goal.verdict(i.Median)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// idleFence is the time of a fence with nothing unexecuted.
+func idleFence(d *duo, n int) float64 {
+	begun := time.Now()
+	for range n {
+		d.ep.Fence()
+	}
+	return float64(time.Since(begun)) / float64(n)
+}
