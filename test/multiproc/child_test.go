@@ -41,14 +41,13 @@ func within(t testing.TB, d time.Duration) context.Context {
 
 // child is a second process.
 type child struct {
-	t      testing.TB
-	name   string
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	lines  chan string
-	passed []string     // lines that expect passed over
-	noise  bytes.Buffer // its standard error; read it after done
-	done   chan struct{}
+	t     testing.TB
+	name  string
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string
+	noise bytes.Buffer // its standard error; read it after done
+	done  chan struct{}
 }
 
 // start runs the test binary again.
@@ -110,7 +109,6 @@ func (c *child) expect(word string) string {
 			if first, rest, _ := strings.Cut(line, " "); first == word {
 				return rest
 			}
-			c.passed = append(c.passed, line)
 		case <-late.C:
 			c.t.Fatalf("%s did not say %q within %v", c.name, word, patience)
 		}

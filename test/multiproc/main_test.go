@@ -46,6 +46,7 @@ var roles = map[string]func(*self, job){
 	"take":         take,
 	"stream":       stream,
 	"scan":         scan,
+	"storm":        storm,
 	"knock":        knock,
 	"history":      history,
 }
