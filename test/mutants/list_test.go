@@ -62,6 +62,15 @@ var mutants = []mutant{
 	{"a payload that is arriving stays where its owner took it back", "internal/worker/wait.go",
 		"				l.Tep.Unplace()\n", "", seeds},
 
+	// Rails.
+	{"an address that this host has too is dialed", "internal/topo/judge.go", "	case v.owns(to):", "	case false:", "./internal/topo"},
+	{"a lane may leave by another interface", "internal/topo/judge.go", "	case hop.Index == c.Index:", "	default:", "./internal/topo"},
+	{"a slow rail is used beside a fast one", "internal/topo/plan.go", "slow*x.c.Speed < fastest", "false", "./internal/topo"},
+	{"a path is dialed again though its rail is gone", "internal/paths/paths.go", "		case some:", "		case false:", "./internal/paths"},
+	{"a path is dialed again without a look at the present table", "internal/paths/paths.go", "	if p.view != s.g.Views {", "	if false {", "./internal/paths"},
+	{"without a lane only what was told last is dialed", "internal/paths/paths.go", "		q.Told = s.ever\n", "", "./internal/paths"},
+	{"who answers at a told address is the peer", "internal/worker/open.go", "restarted && !l.path.Proven()", "false && !l.path.Proven()", ". -run TestStrangerAtToldAddress"},
+
 	// Fences.
 	{"R12: a fence is ignored", "internal/outbox/seat.go", "	if barrier != 0 {", "	if false {", explored},
 	{"R12: no wait across lanes", "internal/order/order.go",
