@@ -38,7 +38,7 @@ const (
 	places   = "./internal/arrivals"
 	answers  = ". -run TestStrangerAnswers"
 	rc       = "./transport/rc/..."
-	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove"
+	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove|TestDialogues"
 )
 
 func root(t *testing.T) string {
