@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -169,11 +170,16 @@ func digest(t *testing.T, dir string) string {
 		}
 		fmt.Fprintf(&b, "%s %v %d", rel, info.Mode(), info.ModTime().UnixNano())
 		if info.Mode().IsRegular() {
-			data, err := os.ReadFile(path)
+			f, err := os.Open(path)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, " %x", sha256.Sum256(data))
+			defer f.Close()
+			sum := sha256.New()
+			if _, err := io.Copy(sum, f); err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, " %x", sum.Sum(nil))
 		}
 		b.WriteString("\n")
 		return nil
