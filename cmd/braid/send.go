@@ -260,7 +260,7 @@ func (s *show) event(e braid.Event) {
 		text = "WAIT no lane is left: waiting for one to come back"
 	case braid.Resumed:
 		text = "ON   a lane is back: going on where it was"
-	case braid.Failed: // the error says it
+	case braid.Failed, braid.TurnedAway: // the error says it; and nobody dials a sender
 	}
 	if text != "" && !s.quiet {
 		fmt.Fprintf(s.w, "%6.2f s   %s\n", time.Since(s.begun).Seconds(), text)
