@@ -47,6 +47,8 @@ type client struct {
 	luck *rand.Rand
 }
 
+func init() { roles["history"] = history }
+
 // history puts and gets words, several at a time, while its lanes are cut, and says what it did when.
 func history(s *self, j job) {
 	begun := time.Now()

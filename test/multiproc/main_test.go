@@ -48,7 +48,6 @@ var roles = map[string]func(*self, job){
 	"scan":         scan,
 	"storm":        storm,
 	"knock":        knock,
-	"history":      history,
 }
 
 func TestMain(m *testing.M) {
