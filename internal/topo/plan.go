@@ -108,15 +108,15 @@ func (p *planner) judgeAll() {
 
 // rejectLesser leaves out what works and is not wanted beside better.
 func (p *planner) rejectLesser() {
-	neighbours, fastest := false, 0
+	direct, fastest := map[*Choice]bool{}, 0 // rails that share a network with the peer
 	for i := range p.pairs {
-		if x := &p.pairs[i]; x.reason == "" {
-			neighbours = neighbours || x.direct
+		if x := &p.pairs[i]; x.reason == "" && x.direct {
+			direct[x.c] = true
 		}
 	}
 	for i := range p.pairs {
 		x := &p.pairs[i]
-		if x.reason == "" && neighbours && !x.direct && x.c.how < byName {
+		if x.reason == "" && len(direct) > 0 && !x.direct && (x.c.how < byName || direct[x.c]) {
 			x.verdict = no("only by a router, while others of the peer's addresses are on networks of this host")
 		}
 		if x.reason == "" {

@@ -200,6 +200,24 @@ func TestD4_HostAddress(t *testing.T) {
 	p.ends()
 }
 
+// TestD4_OtherNetworks: a second link has addresses at both ends that don't match, and each host has a default route by the first: what is told of the second is
+// not dialed, though there is a way. Named, it is tried, does not work, and hurts nobody.
+func TestD4_OtherNetworks(t *testing.T) {
+	begin(t)
+	w := newWorld(t, 2)
+	for end := range 2 {
+		w.at(end, "addr flush dev lane2 scope global")
+		w.at(end, "addr add 10.5%d.0.1/24 dev lane2", end)
+		w.at(end, "route add default via 10.77.1.%d", 2-end)
+	}
+	p := w.pair(sides{})
+	p.dialed(lane1)
+	p.ends()
+	p = w.pair(sides{dialRails: []string{"lane1", "lane2"}})
+	p.dialed(lane1)
+	p.ends()
+}
+
 // TestD5_ListenOnExcluded: a listener's address is of an interface that the rails leave out. The error names both, and what to do; without the rails it works.
 func TestD5_ListenOnExcluded(t *testing.T) {
 	begin(t)
