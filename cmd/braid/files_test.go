@@ -156,6 +156,11 @@ func TestSendStdinAndJSON(t *testing.T) {
 	if s := p.status(); s != 0 {
 		t.Errorf("status %d: %s", s, &p.out)
 	}
+	text, _, status := built(t, "send", "--json", dir, addr) // nobody listens there any more
+	got = transfer{}
+	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 1 || got.OK || !strings.Contains(got.Error, addr) {
+		t.Errorf("status %d, %v: %s", status, err, text)
+	}
 }
 
 // TestTransferEnds: exit statuses of both sides, whoever ends it in the middle.

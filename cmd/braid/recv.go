@@ -76,7 +76,11 @@ func (c *recvCommand) Run(w world) error {
 		failed = failed || r.Ended && r.Err != nil
 		switch {
 		case r.Ended && r.Err != nil:
-			fmt.Fprintf(w.errOut, "braid: from %s: %v; nothing of it was kept\n", r.Peer, bare(r.Err))
+			kept := "; nothing of it was kept"
+			if errors.As(r.Err, new(*files.PartlyError)) {
+				kept = "" // the error says what was
+			}
+			fmt.Fprintf(w.errOut, "braid: from %s: %v%s\n", r.Peer, bare(r.Err), kept)
 		case c.Quiet:
 		case r.Ended:
 			fmt.Fprintf(people, "from %s: %s\n", r.Peer, done(named(r.Names)+" has arrived:", &r.Summary))

@@ -28,7 +28,7 @@ type sendCommand struct {
 	Name  string `default:"stdin" placeholder:"NAME" help:"With -: what the file is to be called there (${default})."`
 	Plain bool   `help:"Lines instead of a picture, also on a terminal."`
 	Quiet bool   `short:"q" help:"Print nothing but errors."`
-	JSON  bool   `name:"json" help:"Print one JSON object at the end; what is going on goes to standard error."`
+	JSON  bool   `name:"json" help:"Print one JSON object at the end, also of a failure; what is going on goes to standard error."`
 }
 
 // Help is shown by `braid send --help`.
@@ -135,6 +135,9 @@ func (c *sendCommand) Run(w world) error {
 	stop := show.follow(s)
 	sum, err := s.Run(w.ctx)
 	stop()
+	if err != nil && c.JSON {
+		_ = json.NewEncoder(w.out).Encode(transfer{Error: bare(err)})
+	}
 	switch {
 	case errors.Is(err, files.ErrInterrupted):
 		return fmt.Errorf("%w: nothing was kept there", errInterrupted)

@@ -43,6 +43,9 @@ type Report struct {
 	Err   error // of one that ended
 }
 
+// PartlyError is a transfer that ended while names were given: some stay.
+type PartlyError = tree.PartlyError
+
 const (
 	defaultClients   = 8
 	defaultStrangers = 64
