@@ -3,6 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/openbraid/braid"
@@ -160,4 +165,90 @@ func idleFence(d *duo, n int) float64 {
 		d.ep.Fence()
 	}
 	return float64(time.Since(begun)) / float64(n)
+}
+
+// fencesUCX are put, and put and fence, beside the same loop in C over UCX.
+func (b *bench) fencesUCX(ctx context.Context, r *report) error {
+	if !b.wants("fence/ucx/put8") && !b.wants("fence/ucx/put8+fence") {
+		return nil
+	}
+	program, clean, err := buildUCX(ctx)
+	if err != nil {
+		r.Skipped = append(r.Skipped, "fences beside UCX: "+err.Error())
+		return nil
+	}
+	defer clean()
+	for _, mode := range []string{"put", "fence"} {
+		c := comparison{name: "fence/ucx/put8", unit: "ns", goal: goal{none: true}, peer: "UCX over tcp", ours: duoPuts(mode == "fence"), theirs: ucxPuts(program, mode)}
+		if mode == "fence" {
+			c.name += "+fence"
+		}
+		if !b.wants(c.name) {
+			continue
+		}
+		rows, moved, err := b.compare(ctx, c)
+		r.Moved += moved
+		r.Rows = append(r.Rows, rows...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const ucxLoop = 20_000
+
+// duoPuts is our side of it.
+func duoPuts(fence bool) runner {
+	return func(ctx context.Context) (float64, error) {
+		d, err := newDuo(ctx, 1)
+		if err != nil {
+			return 0, err
+		}
+		defer d.close()
+		between := func() error {
+			if fence {
+				d.ep.Fence()
+			}
+			return nil
+		}
+		if _, err := d.puts(1000, between); err != nil {
+			return 0, err
+		}
+		return d.puts(ucxLoop, between)
+	}
+}
+
+// ucxPuts is the other.
+func ucxPuts(program, mode string) runner {
+	return func(ctx context.Context) (float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, runWithin)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, mode, strconv.Itoa(ucxLoop))
+		cmd.Env = append(os.Environ(), "UCX_TLS=tcp", "UCX_NET_DEVICES=lo", "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=error")
+		out, err := cmd.Output()
+		if err != nil {
+			return 0, fmt.Errorf("%s %s: %w", program, mode, err)
+		}
+		return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	}
+}
+
+// buildUCX compiles bench/ucx/put_fence.c, if there is what that takes.
+func buildUCX(ctx context.Context) (program string, clean func(), err error) {
+	const source = "bench/ucx/put_fence.c"
+	if _, err := os.Stat(source); err != nil {
+		return "", nil, fmt.Errorf("%s isn't here: run it from the module's root", source)
+	}
+	dir, err := os.MkdirTemp("", "braid-bench-ucx")
+	if err != nil {
+		return "", nil, err
+	}
+	program = filepath.Join(dir, "put_fence")
+	if out, err := exec.CommandContext(ctx, "cc", "-O2", "-o", program, source, "-lucp", "-lucs").CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return "", nil, fmt.Errorf("cc with libucx-dev: %w %s", err, first)
+	}
+	return program, func() { os.RemoveAll(dir) }, nil
 }

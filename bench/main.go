@@ -87,6 +87,9 @@ func (b *bench) measure(ctx context.Context, r *report) error {
 	}
 	rows, err := b.fences(ctx)
 	r.Rows = append(r.Rows, rows...)
+	if err == nil {
+		err = b.fencesUCX(ctx, r)
+	}
 	if err != nil {
 		return err
 	}
