@@ -151,7 +151,7 @@ func (s *fenced) Writev(p [][]byte) (int, error) {
 	return s.Stream.Writev(p)
 }
 
-// fenced is a stream that gives its place back when it closes.
+// fenced is a stream that gives its place back when it is given up: what is dialed in its place may come before it is closed.
 type fenced struct {
 	transport.Stream
 	f    *fence
@@ -159,12 +159,22 @@ type fenced struct {
 	once sync.Once
 }
 
+// Shutdown implements transport.Stream.
+func (s *fenced) Shutdown() error {
+	s.leave()
+	return s.Stream.Shutdown()
+}
+
 // Close implements transport.Stream.
 func (s *fenced) Close(reset bool) error {
+	s.leave()
+	return s.Stream.Close(reset)
+}
+
+func (s *fenced) leave() {
 	s.once.Do(func() {
 		s.f.mu.Lock()
 		s.f.inUse[s.rail]--
 		s.f.mu.Unlock()
 	})
-	return s.Stream.Close(reset)
 }

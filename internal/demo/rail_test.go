@@ -72,6 +72,11 @@ func TestFenceOfOneAddress(t *testing.T) {
 	if err := c.Connected(); f.railOf("127.0.0.1:4->x") != 1 || err != syscall.ECONNREFUSED {
 		t.Errorf("the new one runs on the second rail, which is still cut: %v", err)
 	}
+	c.Shutdown() // given up, and not yet closed
+	if f.Wrap(&nothing{}, "127.0.0.1:5", "127.0.0.1:9"); f.railOf("127.0.0.1:5->x") != 1 {
+		t.Error("what is dialed in the place of a lane that is lost has not its place")
+	}
+	c.Close(false)
 }
 
 // TestTrap: a small write passes, a large one is cut in the middle, and only on its rail.
