@@ -40,6 +40,12 @@ func Usable(v View) []Choice {
 	return all
 }
 
+// Moves says whether the view that follows is a reason to plan anew: rails of use have changed. So is the same one again, since it is handed on for what
+// is not in it, the routes. What comes and goes on a host that runs many guests is none.
+func (v View) Moves(next View) bool {
+	return slices.Equal(v.Rails, next.Rails) || !slices.Equal(v.usable(true), next.usable(true))
+}
+
 // choices is the table with what the selection says. An address that was asked for and that no interface lists is a rail of
 // the loopback interface if it is in that one's network; 127.0.0.2 is.
 func (v View) choices() (all []Choice) {

@@ -9,10 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/wire"
 )
 
-var (
-	errRail     = errors.New("the rail can't be used any more")
-	errStranger = errors.New("somebody else answers at this address")
-)
+var errRail, errStranger = errors.New("the rail can't be used any more"), errors.New("somebody else answers at this address")
 
 // RailsChanged takes a new table of this host's rails, between turns: lanes on rails that are gone are given up at once, rails
 // that came get lanes, and peers are told.
@@ -23,17 +20,18 @@ func (w *Worker) RailsChanged(rails []topo.Rail) {
 	w.now = w.env.Now()
 	was := w.ground.View
 	w.ground.View.Rails = rails
+	moves := was.Moves(w.ground.View)
 	w.ground.Views++
 	for _, ln := range w.listeners {
 		ln.doors.Rebind()
 	}
 	for _, ep := range slices.Clone(w.endpoints) {
-		ep.railsChanged(was)
+		ep.railsChanged(was, moves)
 	}
 	w.Flush()
 }
 
-func (ep *Endpoint) railsChanged(was topo.View) {
+func (ep *Endpoint) railsChanged(was topo.View, moves bool) {
 	if ep.terms.Mode != wire.ModeFailover {
 		return // a lane that is given up would be the end of it
 	}
@@ -43,7 +41,7 @@ func (ep *Endpoint) railsChanged(was topo.View) {
 		}
 	}
 	switch {
-	case ep.over():
+	case ep.over(), !moves:
 	case ep.side == wire.Acceptor:
 		ep.tellRails()
 	case ep.redials():
