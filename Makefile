@@ -57,7 +57,8 @@ sim: ## SEEDS=10000 seeds of the simulated network
 
 .PHONY: litmus
 litmus: ## small programs of puts, gets, messages, fences and flushes, in every order; a table; under 3 minutes
-	BRAID_LITMUS=1 $(GO) test -count=1 -timeout 15m -v -run TestPrograms ./test/litmus | grep -v '^=== \|--- PASS'
+	@out=$$(BRAID_LITMUS=1 $(GO) test -count=1 -timeout 15m -v -run TestPrograms ./test/litmus); end=$$?; \
+	echo "$$out" | grep -v '^=== \|--- PASS'; exit $$end
 
 .PHONY: fuzz
 fuzz: ## FUZZTIME=10s for every fuzz target there is
