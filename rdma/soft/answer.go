@@ -73,7 +73,8 @@ func (r *requester) moveTo(q *queuePair, to uint32) {
 		return
 	}
 	r.una = to
-	r.again.moved, r.again.probes = q.d.now, 0
+	r.again.moved, r.again.spent, r.again.probes, r.again.backs = q.d.now, q.d.now, 0, 0
+	r.again.notBefore = 0 // what it waited for is over
 	r.rtt.Answered(to, q.d.now)
 	r.again.retries, r.again.rnrs = q.attr.RetryCount, q.attr.RNRRetry
 	r.flow.Acked(n)
@@ -95,11 +96,10 @@ func (r *requester) notReady(q *queuePair, p *packet.Packet) {
 		r.again.rnrs--
 	}
 	// It is alive, and will drop whatever comes behind the one packet that asks again.
-	r.again.retries = q.attr.RetryCount
+	r.again.retries, r.again.spent = q.attr.RetryCount, q.d.now
 	r.flow.Probe()
-	r.again.rnrUntil = q.d.now + rdma.RNRDelay(p.Syndrome.Timer())
 	r.rewind(q)
-	q.d.timers.Set(r.timer, r.again.rnrUntil)
+	r.hold(q, rdma.RNRDelay(p.Syndrome.Timer()))
 }
 
 // refused takes a NAK.

@@ -51,7 +51,7 @@ func (q *queuePair) flushAll() {
 func (q *queuePair) flushSends() {
 	r := &q.req
 	q.d.timers.Stop(r.timer)
-	r.again.rnrUntil = 0
+	r.again.notBefore = 0
 	for !r.ring.Empty() {
 		r.complete(q, rdma.StatusFlushed)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/openbraid/braid/rdma/soft"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/fabric"
+	"github.com/openbraid/braid/rdma/soft/packet"
 )
 
 // events takes what a device has to say.
@@ -210,5 +211,30 @@ func TestGoodput(t *testing.T) {
 	}
 	if d := cmp.Diff(string(want), got.String()); d != "" {
 		t.Errorf("%s (-want +got):\n%s", golden, d)
+	}
+}
+
+// TestPatience: a packet that is lost more often than there are retries, while the peer refuses what comes behind it, gets through in the
+// end; one that never does ends the connection all the same.
+func TestPatience(t *testing.T) {
+	op := packet.WriteFirst
+	for _, c := range []struct {
+		count int
+		want  rdma.WCStatus
+	}{{12, rdma.StatusSuccess}, {0, rdma.StatusRetryExceeded}} {
+		w := newWorld(1, fabric.Config{Latency: time.Microsecond})
+		l := connect(t, w.open(t, "10.0.0.1:5001", carrier.Rule{Opcode: &op, Share: 1, Count: c.count, Drop: true}), w.open(t, "10.0.0.2:5002"), 1<<20)
+		begin := w.net.Now()
+		l.post(t, 0, 9000)
+		if st := l.status(t, w.tick); st != c.want {
+			t.Errorf("lost %d times: %v, want %v", c.count, st, c.want)
+		}
+		limit := 2 * 8 * rdma.AckTimeout(14)
+		if took := w.net.Now() - begin; took > limit {
+			t.Errorf("lost %d times: took %v, more than %v", c.count, took, limit)
+		}
+		if s := l.dev[0].Stats(); s.NaksTaken < 8 {
+			t.Errorf("%+v", s)
+		}
 	}
 }

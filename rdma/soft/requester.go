@@ -37,9 +37,10 @@ type requester struct {
 // again is what is left of patience.
 type again struct {
 	retries, rnrs uint8
-	probes        int           // since una moved
-	rnrUntil      time.Duration // not before; 0: now
-	moved         time.Duration // when una moved last, or something was sent after nothing was under way
+	probes, backs int           // since una moved
+	notBefore     time.Duration // not before; 0: now
+	moved         time.Duration // when una moved last, something was sent after nothing was under way, or all was sent again
+	spent         time.Duration // when patience was used up last, or was as new
 	backAt        uint32        // una when a gap in the answers made it go back
 	back          bool
 }
@@ -173,16 +174,37 @@ func (r *requester) back(q *queuePair, timeout bool) {
 	if r.ring.Empty() || r.idle() {
 		return
 	}
-	if r.again.retries == 0 {
-		q.failSend(rdma.StatusRetryExceeded)
-		return
+	// Whoever refuses is alive: that costs patience once in a time-out at most, or a packet that is late a few times in a row would
+	// use it up in no time. But it does cost: one packet may never get through.
+	if t := rdma.AckTimeout(q.attr.Timeout); timeout || q.d.now-r.again.spent >= t {
+		if r.again.retries == 0 {
+			q.failSend(rdma.StatusRetryExceeded)
+			return
+		}
+		r.again.retries--
+		r.again.spent = q.d.now
 	}
-	r.again.retries--
 	r.again.probes = 0
 	q.d.stats.GoBacks++
 	r.flow.Lost(timeout)
 	r.again.moved = q.d.now
 	r.rewind(q)
+	// The same packet again and again: something is wrong with it or with the way, and haste makes it worse.
+	if r.again.backs++; r.again.backs > patient && !timeout {
+		r.hold(q, min(haste<<min(r.again.backs-patient, 10), max(haste, rdma.AckTimeout(q.attr.Timeout)/4)))
+	}
+}
+
+// After patient times back to one packet each further one waits, for haste and then for twice as long.
+const (
+	patient = 4
+	haste   = 20 * time.Microsecond
+)
+
+// hold sends nothing for a while.
+func (r *requester) hold(q *queuePair, d time.Duration) {
+	r.again.notBefore = q.d.now + d
+	q.d.timers.Set(r.timer, r.again.notBefore)
 }
 
 // rewind sends again from una on.
@@ -200,12 +222,12 @@ func (r *requester) expired(q *queuePair) {
 	if q.state != rdma.RTS && q.state != rdma.SQD {
 		return
 	}
-	if until := r.again.rnrUntil; until != 0 {
+	if until := r.again.notBefore; until != 0 {
 		if now < until {
 			q.d.timers.Set(r.timer, until)
 			return
 		}
-		r.again.rnrUntil, r.again.moved = 0, now
+		r.again.notBefore, r.again.moved = 0, now
 		q.d.wake(q)
 	}
 	timeout := rdma.AckTimeout(q.attr.Timeout)

@@ -15,7 +15,7 @@ const askEvery = 16
 
 // transmit sends up to budget packets of what is posted. More: it stopped for no other reason than that.
 func (r *requester) transmit(q *queuePair, budget int) (sent int, more bool) {
-	for r.ring.Send != r.ring.PI && (q.state == rdma.RTS || q.state == rdma.SQD) && r.again.rnrUntil == 0 {
+	for r.ring.Send != r.ring.PI && (q.state == rdma.RTS || q.state == rdma.SQD) && r.again.notBefore == 0 {
 		w, s := r.load(q, r.ring.Send), r.slot(r.ring.Send)
 		if !s.begun && !r.begin(q, w, s) {
 			return sent, false
@@ -115,7 +115,7 @@ func (q *queuePair) local(w *ring.WQE, s *slot) bool {
 func (r *requester) packet(q *queuePair, w *ring.WQE, s *slot) {
 	d := q.d
 	if r.idle() {
-		r.again.moved = d.now
+		r.again.moved, r.again.spent = d.now, d.now
 	}
 	p := packet.Packet{Migrated: true, PKey: packet.DefaultPKey, DestQP: q.attr.DestQPN, PSN: rdma.PSNAdd(s.first, int(r.off))}
 	route := &q.route
