@@ -75,7 +75,7 @@ func (ep *Endpoint) tellRails() {
 // railsArrived takes where the peer listens from now on.
 func (ep *Endpoint) railsArrived(m wire.Rails) error {
 	if ep.side == wire.Acceptor {
-		return errors.New("Rails may come only from the side that accepted the endpoint")
+		return errors.New("a Rails may come only from the side that accepted the endpoint")
 	}
 	if ep.redials() {
 		ep.paths.Heard(m.Addrs)
