@@ -184,6 +184,7 @@ func (ep *Endpoint) Err() error {
 // Stats are counters of an endpoint since its beginning.
 type Stats struct {
 	Puts, Gets, Messages uint64 // posted
+	Fenced               uint64 // times that one had to wait for a fence
 	Handovers            uint64 // lanes lost and handed over
 	ReplayedFrames       uint64
 	ReplayedBytes        uint64
@@ -195,7 +196,7 @@ func (ep *Endpoint) Stats() Stats {
 	ep.w.lock()
 	defer ep.w.unlockOnly()
 	s := ep.e.Stats()
-	return Stats{s.Puts, s.Gets, s.Messages, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+	return Stats{s.Puts, s.Gets, s.Messages, s.Fenced, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
 }
 
 // Addr is the peer's address, Peer the name that it gave itself.
