@@ -16,9 +16,11 @@ type Listener struct {
 	addr string // for people
 }
 
-// Listen binds addr ("host:port"; port 0 picks one), and the node's rails besides. Without a host it is the
-// loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777". A Secret among the options counts instead of that of Options.
+// Listen binds addr ("host:port"; port 0 picks one), and the rails that Options.Rails names besides. Without a host it is the
+// loopback address: to be reached from elsewhere must be asked for, "0.0.0.0:7777" or "[::]:7777". Who listens so is reached on all rails, and tells
+// peers of those that are of use, also when they change. A Secret among the options counts instead of that of Options.
 //
+// Errors: *OpError: ErrRails: addr is of an interface that the rails leave out, or none of them can be used; the system's.
 // Source: ucp_listener_create.
 func (w *Worker) Listen(addr string, options ...ListenOption) (*Listener, error) {
 	addrs, err := resolve(context.Background(), addr)

@@ -57,8 +57,7 @@ func (n *Node) Rails() []Rail {
 	return railsOf(n.view())
 }
 
-// rails is what a node knows of this host's rails. A goroutine of the node learns of changes, leaves the new table with each worker and wakes it; it
-// touches nothing else.
+// rails is what a node knows of them. A goroutine of the node learns of changes, leaves the new table with each worker and wakes it; it touches nothing else.
 type rails struct {
 	once    sync.Once
 	chosen  topo.Selection
@@ -91,9 +90,8 @@ func (n *Node) watchRails() {
 func (n *Node) railsChanged(table []topo.Rail) {
 	n.mu.Lock()
 	n.rails.table = table
-	workers := n.workers
-	n.mu.Unlock()
-	for _, w := range workers {
+	defer n.mu.Unlock()
+	for _, w := range n.workers {
 		w.news.Store(&table)
 		w.Wake()
 	}

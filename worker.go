@@ -188,7 +188,7 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 // Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all
 // lanes are up, or a second after the first one: the others may come up later. The context is for the dial only. A Secret among the options counts instead of that of Options.
 //
-// Errors: *OpError: ErrDial with a reason for each address tried, ErrRefused, ErrVersion, ErrSecret, the context's.
+// Errors: *OpError: ErrDial with a *LaneError for each way tried, or with ErrRails, ErrRefused, ErrVersion, ErrSecret, the context's.
 // Source: ucp_ep_create with a socket address.
 func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (*Endpoint, error) {
 	addrs, err := resolve(ctx, addr)
