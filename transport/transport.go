@@ -15,6 +15,12 @@ type Transport interface {
 	Open(Env) (Iface, error)
 }
 
+// Unproven is implemented by a transport into whose connections a third party can write although both ends have proven themselves.
+type Unproven interface {
+	// Unproven says why a secret doesn't protect what it carries; nil: whoever made the transport has allowed that.
+	Unproven() error
+}
+
 // Env is what a worker hands to a transport: time and luck come from outside, so that a
 // simulated run is the same run each time.
 type Env struct {

@@ -68,6 +68,7 @@ var rooms = []room{
 	{dir: "rdma/verbs", rank: 3, kind: implementation},
 	{dir: "transport/self", rank: 3, kind: implementation},
 	{dir: "transport/shm", rank: 3, kind: implementation},
+	{dir: "transport/mix", rank: 3, kind: implementation},
 	{dir: "transport/rc/mail", rank: 3, kind: implementation},
 	{dir: "transport/sim", rank: 3, kind: implementation},
 	{dir: "transport/tcp", rank: 3, kind: implementation},

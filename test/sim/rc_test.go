@@ -14,6 +14,7 @@ import (
 	"github.com/openbraid/braid/rdma/soft/fabric"
 	"github.com/openbraid/braid/rdma/soft/packet"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/mix"
 	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/sim"
 )
@@ -150,74 +151,13 @@ func (n *rcNet) heal(addr string) {
 	n.set(addr, nil)
 }
 
-// both is a transport whose lanes are those of two others, by address.
-type both struct{ sim, rc transport.Transport }
-
-func (both) Name() string { return "both" }
-
-func (b both) Open(env transport.Env) (transport.Iface, error) {
-	s, err := b.sim.Open(env)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.rc.Open(env)
-	return &bothIface{s, r}, err
-}
-
-type bothIface struct{ sim, rc transport.Iface }
-
-func (b *bothIface) at(addr string) transport.Iface {
-	if isRC(addr) {
-		return b.rc
-	}
-	return b.sim
-}
-
-func (b *bothIface) Attr() transport.Attr {
-	a, r := b.sim.Attr(), b.rc.Attr()
-	a.MaxHead, a.MaxFrame = min(a.MaxHead, r.MaxHead), min(a.MaxFrame, r.MaxFrame)
-	return a
-}
-
-func (b *bothIface) Listen(addr string, a transport.Acceptor) (transport.Listener, error) {
-	return b.at(addr).Listen(addr, a)
-}
-
-func (b *bothIface) Dial(local, remote string, o transport.Options, s transport.Sink) (transport.Endpoint, error) {
-	if local != "" && isRC(local) != isRC(remote) {
-		return nil, fmt.Errorf("no way from %s to %s", local, remote)
-	}
-	return b.at(remote).Dial(local, remote, o, s)
-}
-
-func (b *bothIface) Progress() int { return b.sim.Progress() + b.rc.Progress() }
-func (b *bothIface) Flush()        { b.sim.Flush(); b.rc.Flush() }
-func (b *bothIface) EventFD() int  { return -1 }
-func (b *bothIface) Watch(bool)    {}
-
-func (b *bothIface) Deadline() time.Duration {
-	s, r := b.sim.Deadline(), b.rc.Deadline()
-	if s == 0 || r != 0 && r < s {
-		return r
-	}
-	return s
-}
-
-func (b *bothIface) Close() error {
-	err := b.rc.Close()
-	if e := b.sim.Close(); e != nil {
-		err = e
-	}
-	return err
-}
-
 // transports of a side.
 func (s *side) transports() []transport.Transport {
 	n := s.w.rc
 	if n == nil {
 		return []transport.Transport{s.host}
 	}
-	return []transport.Transport{both{s.host, rc.New(rc.Options{Open: n.open, TrustNetwork: true, Polled: true})}}
+	return []transport.Transport{mix.New(s.host, mix.Part{Transport: rc.New(rc.Options{Open: n.open, TrustNetwork: true, Polled: true}), Takes: isRC})}
 }
 
 // TestRC: every lane is one of a device.

@@ -37,6 +37,8 @@ type Options struct {
 	// TrustNetwork allows addresses that are no loopback ones. RDMA packets carry no proof: whoever can send packets with the peer's address
 	// and sees or guesses the numbers of a connection (24 bits each for queue pair and packet) can write into it.
 	TrustNetwork bool
+	// AllowSecret allows an endpoint with a secret, which proves both ends when a lane is made, and no packet after.
+	AllowSecret bool
 	// Polled: the devices have no descriptor, so there is none to sleep on.
 	Polled bool
 
@@ -98,6 +100,14 @@ type rc struct{ o Options }
 //
 // Source: uct_rc_iface; its settings are UCX_RC_*.
 func New(o Options) transport.Transport { return &rc{o: o} }
+
+// Unproven implements transport.Unproven.
+func (t *rc) Unproven() error {
+	if t.o.AllowSecret {
+		return nil
+	}
+	return errSecret
+}
 
 // Name implements transport.Transport.
 func (*rc) Name() string { return "rc" }
