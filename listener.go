@@ -31,9 +31,6 @@ func (w *Worker) Listen(addr string, options ...ListenOption) (*Listener, error)
 	for _, option := range options {
 		option.listen(&o)
 	}
-	if err := w.n.protects(o.Secret); err != nil {
-		return nil, opError("listen", addr, err)
-	}
 	w.lock()
 	defer w.unlock()
 	l, err := w.eng.Listen(addrs[0], o)

@@ -1,11 +1,13 @@
 package braid_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,92 +72,102 @@ func TestRC(t *testing.T) {
 	}
 }
 
+// rcRun is one run: what was sent and what came.
+type rcRun struct {
+	*pair
+	t     *testing.T
+	ctx   context.Context
+	wires *cables
+	rails []string
+	mem   *braid.Memory
+
+	mu   sync.Mutex
+	lost int // lanes
+	got  []uint32
+	sent uint32
+}
+
+const rcSlots = 64
+
 func testRC(t *testing.T, mixed bool) {
-	ctx := testContext(t)
-	wires := &cables{cut: map[netip.Addr]bool{}}
+	r := &rcRun{t: t, ctx: testContext(t), wires: &cables{cut: map[netip.Addr]bool{}}, rails: []string{"127.0.0.1", "127.0.0.2"}}
 	carriers := func() []transport.Transport {
-		r := softrc.New(softrc.Options{Wrap: wires.wrap})
+		lanes := softrc.New(softrc.Options{Wrap: r.wires.wrap})
 		if mixed {
-			r = mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: r, Takes: func(host string) bool { return host == "127.0.0.2" }})
+			lanes = mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: lanes, Takes: func(host string) bool { return host == "127.0.0.2" }})
 		}
-		return []transport.Transport{r, self.New(self.Options{})}
+		return []transport.Transport{lanes, self.New(self.Options{})}
 	}
-	var mu sync.Mutex
-	lost := 0
-	rails := []string{"127.0.0.1", "127.0.0.2"}
-	p := connect(t, braid.Options{Transports: carriers(), Rails: rails, OnEvent: func(e braid.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if e.Kind == braid.LaneDown {
-			lost++
-		}
-	}}, braid.Options{Transports: carriers(), Rails: rails})
-	if n := len(p.a.Lanes()); n != 2 {
+	r.pair = connect(t, braid.Options{Transports: carriers(), Rails: r.rails, OnEvent: r.event}, braid.Options{Transports: carriers(), Rails: r.rails})
+	if n := len(r.a.Lanes()); n != 2 {
 		t.Fatalf("%d lanes", n)
 	}
-	const slots, rounds = 64, 12
-	var got []uint32
-	p.bw.HandleAM(1, func(m *braid.Message) {
-		mu.Lock()
-		defer mu.Unlock()
-		got = append(got, binary.LittleEndian.Uint32(m.Header()))
+	r.bw.HandleAM(1, func(m *braid.Message) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, binary.LittleEndian.Uint32(m.Header()))
 	})
-	mem, err := p.bn.Alloc(slots * 4096)
-	if err != nil {
+	var err error
+	if r.mem, err = r.bn.Alloc(rcSlots * 4096); err != nil {
 		t.Fatal(err)
 	}
-	key := mem.Key(braid.Write | braid.Read)
-	sent := uint32(0)
-	data := make([]byte, 4096)
-	for round := range rounds {
-		victim := rails[round%2]
-		if mixed {
-			victim = rails[1]
+	for round := range 12 {
+		victim := r.rails[1]
+		if !mixed {
+			victim = r.rails[round%2]
 		}
-		for i := range 200 {
-			if i == 50 {
-				wires.set(victim, true)
-			}
-			if err := p.a.SendAM(ctx, 1, binary.LittleEndian.AppendUint32(nil, sent), data[:i*20]); err != nil {
-				t.Fatal(err)
-			}
-			sent++
-			for k := range data {
-				data[k] = byte(round + i%slots)
-			}
-			if err := p.a.Put(ctx, data, key, uint64(i%slots)*4096); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := p.a.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
-		back := make([]byte, slots*4096)
-		if err := p.a.Get(ctx, back, key, 0); err != nil {
-			t.Fatal(err)
-		}
-		for i, b := range back {
-			if b != byte(round+i/4096) {
-				t.Fatalf("round %d: byte %d is %d", round, i, b)
-			}
-		}
-		wires.set(victim, false)
+		r.round(round, victim)
 		if round%4 == 3 {
-			waitFor(t, "both lanes", func() bool { return len(p.a.Lanes()) == 2 })
+			waitFor(t, "both lanes", func() bool { return len(r.a.Lanes()) == 2 })
 		}
 	}
-	waitFor(t, "all messages", func() bool { mu.Lock(); defer mu.Unlock(); return len(got) >= int(sent) })
-	if want := make([]uint32, sent); !slices.Equal(got, count(want)) {
-		t.Errorf("%d messages of %d, or not in order", len(got), sent)
+	waitFor(t, "all messages", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.got) >= int(r.sent) })
+	if !slices.Equal(r.got, count(make([]uint32, r.sent))) {
+		t.Errorf("%d messages of %d, or not in order", len(r.got), r.sent)
 	}
-	mu.Lock()
-	if lost == 0 {
+	if r.lost == 0 {
 		t.Error("no lane was lost: the cuts did nothing")
 	}
-	mu.Unlock()
-	if err := p.a.Close(ctx); err != nil {
+	if err := r.a.Close(r.ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+func (r *rcRun) event(e braid.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == braid.LaneDown {
+		r.lost++
+	}
+}
+
+// round sends messages and puts, during which a rail is cut, and looks at the memory.
+func (r *rcRun) round(round int, victim string) {
+	key := r.mem.Key(braid.Write | braid.Read)
+	data := make([]byte, 4096)
+	for i := range 200 {
+		if i == 50 {
+			r.wires.set(victim, true)
+		}
+		for k := range data {
+			data[k] = byte(round + i%rcSlots)
+		}
+		if err := errors.Join(r.a.SendAM(r.ctx, 1, binary.LittleEndian.AppendUint32(nil, r.sent), data[:i*20]),
+			r.a.Put(r.ctx, data, key, uint64(i%rcSlots)*4096)); err != nil {
+			r.t.Fatal(err)
+		}
+		r.sent++
+	}
+	back := make([]byte, rcSlots*4096)
+	if err := errors.Join(r.a.Flush(r.ctx), r.a.Get(r.ctx, back, key, 0)); err != nil {
+		r.t.Fatal(err)
+	}
+	for i, b := range back {
+		if b != byte(round+i/4096) {
+			r.t.Fatalf("round %d: byte %d is %d", round, i, b)
+		}
+	}
+	r.wires.set(victim, false)
 }
 
 // count fills in 0, 1, 2, …
@@ -182,12 +194,21 @@ func TestRCTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if _, err := n.Worker().Listen("127.0.0.1:0"); !errors.Is(err, braid.ErrSecret) {
+	if _, err := n.Worker().Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), "AllowSecret") {
 		t.Errorf("a secret over packets that anybody can forge: %v", err)
 	}
-	ctx := testContext(t)
-	if _, err := n.Worker().Dial(ctx, "127.0.0.1:9"); !errors.Is(err, braid.ErrSecret) {
-		t.Errorf("a secret over packets that anybody can forge: %v", err)
+	over := braid.Options{Transports: []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{AllowSecret: true}})}, Secret: braid.NewSecret()}
+	dialer, err := braid.Open(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dialer.Close()
+	ln, err := n.Worker().Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dialer.Worker().Dial(testContext(t), ln.Addr()); err == nil {
+		t.Error("a listener that does not allow it let somebody in")
 	}
 	open, err := braid.Open(braid.Options{Transports: []transport.Transport{softrc.New(softrc.Options{})}})
 	if err != nil {
@@ -197,12 +218,8 @@ func TestRCTrust(t *testing.T) {
 	if _, err := open.Worker().Listen("192.0.2.1:0"); err == nil {
 		t.Error("an address beyond loopback without trust in the network")
 	}
-	allowed, err := braid.Open(braid.Options{Transports: []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{AllowSecret: true}})}, Secret: braid.NewSecret()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer allowed.Close()
-	if _, err := allowed.Worker().Listen("127.0.0.1:0"); err != nil {
+	p := connect(t, over, over)
+	if err := p.a.Flush(testContext(t)); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/worker"
-	"github.com/openbraid/braid/transport"
 )
 
 // Secret proves the two ends of an endpoint to each other: both sides are given the same one, in Options, or in a call of Listen or Dial
@@ -76,18 +75,3 @@ type DialOption interface{ dial(*worker.DialOptions) }
 
 func (s Secret) listen(o *worker.ListenOptions) { o.Secret = s.s }
 func (s Secret) dial(o *worker.DialOptions)     { o.Secret = s.s }
-
-// protects says why a secret can't be used: a transport carries what anybody can forge.
-func (n *Node) protects(s secret.Secret) error {
-	if !s.IsSet() {
-		return nil
-	}
-	for _, t := range n.opts.Transports {
-		if u, ok := t.(transport.Unproven); ok {
-			if err := u.Unproven(); err != nil {
-				return fmt.Errorf("%w: %w", ErrSecret, err)
-			}
-		}
-	}
-	return nil
-}

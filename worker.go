@@ -199,9 +199,6 @@ func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (
 	for _, option := range options {
 		option.dial(&o)
 	}
-	if err := w.n.protects(o.Secret); err != nil {
-		return nil, opError("dial", addr, err)
-	}
 	w.lock()
 	e, r, err := w.eng.Dial(addrs, o)
 	var ep *Endpoint

@@ -15,12 +15,6 @@ type Transport interface {
 	Open(Env) (Iface, error)
 }
 
-// Unproven is implemented by a transport into whose connections a third party can write although both ends have proven themselves.
-type Unproven interface {
-	// Unproven says why a secret doesn't protect what it carries; nil: whoever made the transport has allowed that.
-	Unproven() error
-}
-
 // Env is what a worker hands to a transport: time and luck come from outside, so that a
 // simulated run is the same run each time.
 type Env struct {
@@ -98,6 +92,9 @@ type Acceptor interface {
 type Options struct {
 	// Window is how many bytes of frames may be posted and not yet acknowledged. Beyond it Post says NoResource.
 	Window int
+	// Secret: the two ends prove a secret to each other when the lane is made. A transport into whose connections a third party
+	// can write all the same refuses it, unless whoever made the transport has allowed that.
+	Secret bool
 }
 
 // Endpoint is one connection to one peer: one life of a lane. It starts narrow: until Admit it

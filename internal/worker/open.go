@@ -62,7 +62,7 @@ func (ep *Endpoint) Attempt(p *paths.Path) {
 	id := ep.hand.NextInstance()
 	l := &link{w: w, ep: ep, path: p, from: topo.HostOf(p.Remote)}
 	l.ID, l.Path, l.Since = id, p.Index, w.now
-	tep, err := p.Iface.Dial(p.Local, p.Remote, transport.Options{Window: w.cfg.Window}, l)
+	tep, err := p.Iface.Dial(p.Local, p.Remote, transport.Options{Window: w.cfg.Window, Secret: ep.secret.IsSet()}, l)
 	if err != nil {
 		ep.notTried(p, err)
 		return

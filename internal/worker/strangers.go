@@ -33,7 +33,7 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 	}
 	l.limit = timer.New(l.late)
 	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
-	return l, transport.Options{Window: w.cfg.Window}
+	return l, transport.Options{Window: w.cfg.Window, Secret: ln.secret.IsSet()}
 }
 
 // near says whether a host is this one: all its clients have one address.

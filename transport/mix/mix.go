@@ -30,17 +30,6 @@ func New(rest transport.Transport, parts ...Part) transport.Transport { return &
 // Name implements transport.Transport.
 func (*mix) Name() string { return "mix" }
 
-// Unproven implements transport.Unproven: what one part says.
-func (m *mix) Unproven() error {
-	var all []error
-	for _, t := range m.all() {
-		if u, ok := t.(transport.Unproven); ok {
-			all = append(all, u.Unproven())
-		}
-	}
-	return errors.Join(all...)
-}
-
 func (m *mix) all() []transport.Transport {
 	list := []transport.Transport{m.rest}
 	for _, p := range m.parts {

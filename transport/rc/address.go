@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/transport"
 )
 
 // parseAddr reads "host:port" with a literal address.
@@ -20,6 +21,14 @@ func parseAddr(s string) (netip.AddrPort, error) {
 func (o *Options) trusted(a netip.Addr) error {
 	if !o.TrustNetwork && !a.IsLoopback() {
 		return fmt.Errorf("%v: %w", a, errTrust)
+	}
+	return nil
+}
+
+// protects says why a lane that is to prove a secret is not made.
+func (o *Options) protects(lane transport.Options) error {
+	if lane.Secret && !o.AllowSecret {
+		return errSecret
 	}
 	return nil
 }

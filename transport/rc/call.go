@@ -237,6 +237,10 @@ func (ep *endpoint) established() {
 		return
 	}
 	sink, o := l.acceptor.Accepted(ep)
+	err := ep.f.o.protects(o)
+	if err != nil {
+		ep.f.env.Log.Error("a connection is refused", "err", ep.wrap("accept", nil, err))
+	}
 	if sink == nil {
 		ep.Close()
 	}
@@ -244,6 +248,9 @@ func (ep *endpoint) established() {
 		ep.sink = sink
 		ep.setWindow(o)
 		ep.soil()
+		if err != nil {
+			ep.fail("accept", err)
+		}
 	}
 }
 

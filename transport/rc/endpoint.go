@@ -72,6 +72,7 @@ type pair struct {
 type flow struct {
 	sent, limit  uint32 // ours, and how many the peer has receives for
 	posted, told uint32 // receives, and how many the peer knows of
+	taken        uint32 // segments that came
 }
 
 // left is how many segments may be sent.

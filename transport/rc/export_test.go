@@ -96,6 +96,8 @@ func Check(i transport.Iface) string {
 			switch {
 			case r.Wrong() != "":
 				return "ring: " + r.Wrong()
+			case ep.state == up && ep.flow.posted-ep.flow.taken != uint32(len(ep.recvs)-len(ep.spent)):
+				return fmt.Sprintf("granted %d receives, %d were used, posted are %d", ep.flow.posted, ep.flow.taken, len(ep.recvs)-len(ep.spent))
 			case ep.flow.left() < 0:
 				return fmt.Sprintf("sent %d segments, granted are %d", ep.flow.sent, ep.flow.limit)
 			case ep.state > up && !r.Frozen && ep.state != closed:

@@ -60,6 +60,9 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 	if f.closed {
 		return fail(transport.ErrClosed)
 	}
+	if err := f.o.protects(o); err != nil {
+		return fail(err)
+	}
 	to, err := parseAddr(remote)
 	if err != nil {
 		return fail(err)

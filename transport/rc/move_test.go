@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
 )
@@ -54,6 +55,11 @@ func TestLastWords(t *testing.T) {
 	c, d := s.connect()
 	for range 5 {
 		c.ep.Post(&transport.Frame{ID: 9, Class: transport.Control, Payload: make([]byte, 3000)})
+	}
+	// Not even when they are lost at first.
+	_, number := rc.Numbers(c.ep)
+	for _, n := range s.live() {
+		n.faults.SetRules(carrier.Rule{QP: &number, Share: 1, Drop: true, Count: 4})
 	}
 	s.a.Flush()
 	c.close()

@@ -101,14 +101,6 @@ type rc struct{ o Options }
 // Source: uct_rc_iface; its settings are UCX_RC_*.
 func New(o Options) transport.Transport { return &rc{o: o} }
 
-// Unproven implements transport.Unproven.
-func (t *rc) Unproven() error {
-	if t.o.AllowSecret {
-		return nil
-	}
-	return errSecret
-}
-
 // Name implements transport.Transport.
 func (*rc) Name() string { return "rc" }
 

@@ -29,6 +29,7 @@ func (ep *endpoint) received(wc *rdma.WC) {
 		ep.lost(ep.wrap("receive", kind, err))
 		return
 	}
+	ep.flow.taken++
 	if ep.state == accepting {
 		ep.established() // what it sends says that it got the reply
 	}
