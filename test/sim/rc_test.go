@@ -157,7 +157,7 @@ func (s *side) transports() []transport.Transport {
 	if n == nil {
 		return []transport.Transport{s.host}
 	}
-	return []transport.Transport{mix.New(s.host, mix.Part{Transport: rc.New(rc.Options{Open: n.open, TrustNetwork: true, Polled: true}), Takes: isRC})}
+	return []transport.Transport{mix.New(s.host, mix.Part{Transport: rc.New(rc.Options{Open: n.open, TrustNetwork: true, AllowSecret: true, Polled: true}), Takes: isRC})}
 }
 
 // TestRC: every lane is one of a device.

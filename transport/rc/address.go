@@ -8,15 +8,6 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// parseAddr reads "host:port" with a literal address.
-func parseAddr(s string) (netip.AddrPort, error) {
-	a, err := netip.ParseAddrPort(s)
-	if err != nil {
-		return a, fmt.Errorf("%q: an address and a port, such as 127.0.0.1:7000", s)
-	}
-	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil
-}
-
 // trusted says whether an address may be used.
 func (o *Options) trusted(a netip.Addr) error {
 	if !o.TrustNetwork && !a.IsLoopback() {
@@ -37,6 +28,3 @@ func (o *Options) protects(lane transport.Options) error {
 func (p *port) av(gid rdma.GID, udp uint16) rdma.AHAttr {
 	return rdma.AHAttr{DGID: gid, SGIDIndex: p.gid.Index, Port: udp, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
 }
-
-// addrOf is the address of a peer, for people.
-func addrOf(a rdma.AHAttr) netip.AddrPort { return netip.AddrPortFrom(a.DGID.IP(), a.Port) }

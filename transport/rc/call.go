@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/mail"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -167,12 +168,12 @@ func (p *port) asked(m *wire.Message, from rdma.AHAttr) {
 	}
 	ep, err := p.endpoint(accepting, transport.Options{})
 	if err != nil {
-		p.f.env.Log.Warn("a connection can't be accepted", "from", addrOf(from), "err", err)
+		p.f.env.Log.Warn("a connection can't be accepted", "from", mail.AddrOf(from), "err", err)
 		no(wire.ReasonFull)
 		return
 	}
 	p.halfOpen++
-	ep.remote = addrOf(from).String()
+	ep.remote = mail.AddrOf(from).String()
 	ep.call.open(ep, from, m.Conn, false)
 	if err := ep.connect(m); err != nil {
 		no(wire.ReasonTerms)

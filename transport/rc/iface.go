@@ -63,7 +63,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 	if err := f.o.protects(o); err != nil {
 		return fail(err)
 	}
-	to, err := parseAddr(remote)
+	to, err := mail.ParseAddr(remote)
 	if err != nil {
 		return fail(err)
 	}
@@ -115,7 +115,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 	if f.closed {
 		return fail(transport.ErrClosed)
 	}
-	at, err := parseAddr(addr)
+	at, err := mail.ParseAddr(addr)
 	if err != nil {
 		return fail(err)
 	}

@@ -55,3 +55,15 @@ func Reaches(own rdma.GIDEntry, peer netip.Addr) error {
 	}
 	return nil
 }
+
+// ParseAddr reads "host:port" with a literal address.
+func ParseAddr(s string) (netip.AddrPort, error) {
+	a, err := netip.ParseAddrPort(s)
+	if err != nil {
+		return a, fmt.Errorf("%q: an address and a port, such as 127.0.0.1:7000", s)
+	}
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil
+}
+
+// AddrOf is the address of a peer, for people.
+func AddrOf(a rdma.AHAttr) netip.AddrPort { return netip.AddrPortFrom(a.DGID.IP(), a.Port) }
