@@ -56,6 +56,7 @@ func (p *pipe) Connected() error { return nil }
 func (p *pipe) Shutdown() error  { return unix.Shutdown(p.fd, unix.SHUT_WR) }
 func (p *pipe) Reset() error     { p.resets++; return unix.Shutdown(p.fd, unix.SHUT_RDWR) }
 func (p *pipe) Close(bool) error { p.closes++; return unix.Close(p.fd) }
+func (p *pipe) Reached() uint64  { return 7 }
 func (p *pipe) FD() int          { return p.fd }
 
 // clock is moved by hand.

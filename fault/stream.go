@@ -151,6 +151,16 @@ func (s *stream) Close(reset bool) error {
 	return s.under.Close(reset)
 }
 
+// Reached implements transport.Stream: of what a cut swallows nothing reaches anybody.
+func (s *stream) Reached() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0
+	}
+	return s.under.Reached()
+}
+
 // FD implements transport.Stream.
 func (s *stream) FD() int { return s.under.FD() }
 

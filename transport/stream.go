@@ -18,6 +18,8 @@ type Stream interface {
 	Reset() error
 	// Close closes both directions and gives the descriptor back; with reset the peer sees a reset instead of an end.
 	Close(reset bool) error
+	// Reached changes whenever the peer's system acknowledges more of what was written; 0: nobody can tell.
+	Reached() uint64
 	// FD is the descriptor to poll.
 	FD() int
 }

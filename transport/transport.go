@@ -119,6 +119,12 @@ type Endpoint interface {
 	// Counts are the endpoint's books.
 	Counts() Counts
 
+	// Reached changes whenever the peer's system says that it has more of what was posted, though the peer itself may not have
+	// taken it yet; 0 where nobody can tell. It may cost a system call: it is for lanes that have been silent.
+	//
+	// Source: tcp_info.
+	Reached() uint64
+
 	// Quiesce holds the endpoint (if OnError has not done so) and closes it as far as it goes, so that the peer notices.
 	// From its return on no data frame that arrives, or has arrived and is not yet accepted, is accepted; no
 	// acknowledgement is taken; Post says Failed. A data frame that the sink is taking at this moment counts. Idempotent.

@@ -48,6 +48,7 @@ func (*nothing) Shutdown() error  { return nil }
 func (s *nothing) Reset() error   { s.resets++; return nil }
 func (*nothing) Close(bool) error { return nil }
 func (*nothing) FD() int          { return -1 }
+func (*nothing) Reached() uint64  { return 0 }
 
 // TestFenceOfOneAddress: the streams are told apart though their addresses are the same, and a new one
 // takes the place of one that is gone.

@@ -133,6 +133,21 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 	}
 }
 
+// Reached takes what the peer's system has of a lane that is suspect (transport.Endpoint.Reached). More of it than before is a round trip of
+// the path: work that is slow, or behind a gap, is on its way. 0 says nothing.
+func (e *Endpoint) Reached(now time.Duration, l *Lane, reached uint64) {
+	t := e.advance(now)
+	if l.suspect == 0 || reached == 0 {
+		return
+	}
+	if l.known && reached != l.reached {
+		l.alive(t)
+		e.wake(t + e.probeAfter(l))
+		return
+	}
+	l.reached, l.known = reached, true
+}
+
 // Pong takes the answer to a probe, and says whether it is one: not twice, and not one that was never sent.
 func (e *Endpoint) Pong(now time.Duration, l *Lane, nonce uint64) bool {
 	t := e.advance(now)

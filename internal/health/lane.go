@@ -19,6 +19,9 @@ type Lane struct {
 	heard time.Duration // last proof of life
 	since time.Duration // start of the silence, if the lane waits for something
 
+	reached uint64 // what the peer's system had, when last seen since the suspicion began
+	known   bool   // that was seen
+
 	suspect   uint64        // nonce of the first probe after the suspicion began; 0: none
 	seconded  bool          // another lane answered such a probe
 	witnessed time.Duration // when it did
@@ -30,7 +33,7 @@ func (l *Lane) waits() bool { return l.busy || l.sent > l.answered }
 // alive takes a proof of life.
 func (l *Lane) alive(now time.Duration) {
 	l.heard, l.since = now, now
-	l.suspect, l.seconded = 0, false
+	l.suspect, l.seconded, l.known = 0, false, false
 }
 
 // Suspect says whether the lane is silent, and asked.

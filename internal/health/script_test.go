@@ -12,7 +12,7 @@ import (
 
 // TestScripts plays testdata/scripts. A line of a script is "MS COMMAND ARGUMENTS", MS the time in milliseconds:
 //
-//	add LANE [RTT-MS] | remove LANE | note LANE TRIPS busy|idle | pong LANE NONCE | tick | run MS (ticks when due, until MS)
+//	add LANE [RTT-MS] | remove LANE | note LANE TRIPS busy|idle | pong LANE NONCE | reached LANE COUNT | tick | run MS (ticks when due, until MS)
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		var e *Endpoint
@@ -60,6 +60,8 @@ func play(out *strings.Builder, e *Endpoint, lanes map[string]*Lane, f []string)
 		e.Remove(lanes[f[2]])
 	case "note":
 		e.Note(now, lanes[f[2]], number(3), arg(4) == "busy")
+	case "reached":
+		e.Reached(now, lanes[f[2]], number(3))
 	case "pong":
 		if !e.Pong(now, lanes[f[2]], number(3)) {
 			fmt.Fprintf(out, "%v not an answer\n", now)

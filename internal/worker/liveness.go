@@ -72,9 +72,17 @@ func (ep *Endpoint) observe() (busy bool) {
 	for _, l := range ep.up {
 		c := l.Tep.Counts()
 		ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
+		ep.reached(l)
 		busy = busy || c.Posted != c.Acked
 	}
 	return busy
+}
+
+// reached asks the transport of a suspect how far its frames have come.
+func (ep *Endpoint) reached(l *link) {
+	if l.alive.Suspect() {
+		ep.live.judge.Reached(ep.w.now, &l.alive, l.Tep.Reached())
+	}
 }
 
 // judgeLanes is the tick: what has arrived is read by then.

@@ -69,6 +69,9 @@ func (ep *endpoint) Admit(limit int, _ bool) {
 // RequestAck implements transport.Endpoint. Each turn acknowledges; nobody needs to be asked.
 func (ep *endpoint) RequestAck() {}
 
+// Reached implements transport.Endpoint: nobody can tell.
+func (*endpoint) Reached() uint64 { return 0 }
+
 // Counts implements transport.Endpoint.
 func (ep *endpoint) Counts() transport.Counts {
 	c := transport.Counts{Accepted: ep.accepted, AcceptedBytes: ep.acceptedBytes}

@@ -109,6 +109,9 @@ func (ep *endpoint) Admit(maxFrame int, retain bool) {
 	ep.maxFrame, ep.retain = min(maxFrame, ep.net.cfg.MaxFrame), retain
 }
 
+// Reached implements transport.Endpoint: nobody can tell.
+func (*endpoint) Reached() uint64 { return 0 }
+
 // Counts implements transport.Endpoint.
 func (ep *endpoint) Counts() transport.Counts {
 	c := transport.Counts{Accepted: ep.accepted, AcceptedBytes: ep.acceptedBytes}

@@ -74,6 +74,14 @@ func (ep *endpoint) Counts() transport.Counts {
 	return c
 }
 
+// Reached implements transport.Endpoint.
+func (ep *endpoint) Reached() uint64 {
+	if ep.stream == nil {
+		return 0
+	}
+	return ep.stream.Reached()
+}
+
 // Quiesce implements transport.Endpoint.
 func (ep *endpoint) Quiesce() {
 	was := ep.state

@@ -45,6 +45,7 @@ func (t *tape) Shutdown() error  { return nil }
 func (t *tape) Reset() error     { return nil }
 func (t *tape) Close(bool) error { t.closed = true; return nil }
 func (t *tape) FD() int          { return 0 }
+func (t *tape) Reached() uint64  { return 0 }
 
 // witness is a sink that remembers.
 type witness struct {

@@ -111,6 +111,9 @@ func (s *socket) Close(reset bool) error {
 	return unix.Close(s.fd)
 }
 
+// Reached implements transport.Stream.
+func (s *socket) Reached() uint64 { return sysReached(s.fd) }
+
 // FD implements transport.Stream.
 func (s *socket) FD() int { return s.fd }
 

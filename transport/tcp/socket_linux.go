@@ -41,6 +41,15 @@ func sysCongestion(fd int, name string) error {
 	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
 }
 
+// sysReached is what the peer's system has acknowledged, also what stands behind a gap.
+func sysReached(fd int) uint64 {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return 0
+	}
+	return info.Bytes_acked + uint64(info.Delivered)
+}
+
 // sysReset disconnects: connecting to nothing sends a reset and leaves the descriptor open.
 func sysReset(fd int) error {
 	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}
