@@ -58,6 +58,7 @@ var rooms = []room{
 	{dir: "internal/failover", rank: 3, kind: engine},
 	{dir: "internal/health", rank: 3, kind: engine},
 	{dir: "internal/lane", rank: 3, kind: engine},
+	{dir: "internal/life", rank: 3, kind: engine},
 	{dir: "internal/match", rank: 3, kind: engine},
 	{dir: "internal/memory", rank: 3, kind: engine},
 	{dir: "internal/order", rank: 3, kind: engine},

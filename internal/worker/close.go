@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
@@ -28,12 +29,12 @@ type closing struct {
 // PostClose flushes and ends the endpoint in agreement with the peer; the request's end is the endpoint's.
 func (ep *Endpoint) PostClose() (*request.Request, error) {
 	switch ep.state {
-	case StateDialing, StateReady, StateSuspended:
-	case StateClosed, StateClosing:
+	case life.Dialing, life.Ready, life.Suspended:
+	case life.Closed, life.Closing:
 		return nil, ep.opError("close", outcome.NotExecuted, outcome.ErrClosed)
-	case StateFailed:
+	case life.Failed:
 		err, n := ep.err, ep.box.Uncovered()
-		ep.note(closeCalled)
+		ep.note(life.CloseCalled)
 		ep.box.Shut(outcome.ErrClosed)
 		ep.w.forget(ep)
 		if errors.Is(err, outcome.ErrPeerClosed) && n == 0 {
@@ -42,7 +43,7 @@ func (ep *Endpoint) PostClose() (*request.Request, error) {
 		return nil, ep.opError("close", outcome.Unknown, outcome.Uncovered(err, n))
 	}
 	ep.w.now = ep.w.env.Now()
-	ep.note(closeCalled)
+	ep.note(life.CloseCalled)
 	ep.box.Shut(outcome.ErrClosed)
 	ep.w.turns.Set(ep.deadline, ep.w.now+ep.w.cfg.Times.Close)
 	ep.request = ep.box.PostClose()
@@ -65,14 +66,14 @@ func (ep *Endpoint) sayClose() {
 
 // closedArrived: the peer agrees.
 func (ep *Endpoint) closedArrived() {
-	if ep.state != StateClosing || !ep.said {
+	if ep.state != life.Closing || !ep.said {
 		return
 	}
 	ep.endClose(nil)
 }
 
 func (ep *Endpoint) closeTimedOut() {
-	if ep.state == StateClosing {
+	if ep.state == life.Closing {
 		ep.endClose(fmt.Errorf("%w; the peer did not agree to the close in time", outcome.Uncovered(outcome.ErrPeerFailed, ep.box.Uncovered())))
 	}
 }
@@ -86,7 +87,7 @@ func (ep *Endpoint) endClose(err error) {
 		ep.request = nil
 		ep.box.EndClose(r, err)
 	}
-	ep.note(settled)
+	ep.note(life.Settled)
 	ep.ruin(outcome.ErrClosed)
 	ep.w.forget(ep)
 }
@@ -98,13 +99,13 @@ func (ep *Endpoint) closeArrived(l *link, m wire.Close) {
 		return
 	}
 	l.post(wire.IDClosed, wire.Closed{}.AppendTo(ep.w.Head[:0]))
-	if ep.state == StateClosing {
+	if ep.state == life.Closing {
 		return // both close at once; the answer to our own Close decides
 	}
 	for _, l := range ep.up {
 		ep.linger(l)
 	}
-	ep.end(peerClosed, outcome.ErrPeerClosed)
+	ep.end(life.PeerClosed, outcome.ErrPeerClosed)
 }
 
 // linger keeps a connection open until the peer, having read it, hangs up.
@@ -119,7 +120,7 @@ func (ep *Endpoint) linger(l *link) {
 // Abort ends the endpoint at once; the peer is told if that is possible without waiting.
 func (ep *Endpoint) Abort() {
 	w := ep.w
-	if ep.state == StateClosed {
+	if ep.state == life.Closed {
 		return
 	}
 	if !ep.over() {
@@ -131,10 +132,10 @@ func (ep *Endpoint) Abort() {
 				i.Flush()
 			}
 		}
-		ep.end(broke, outcome.ErrClosed)
+		ep.end(life.Broke, outcome.ErrClosed)
 	}
-	if ep.state == StateFailed {
-		ep.note(closeCalled)
+	if ep.state == life.Failed {
+		ep.note(life.CloseCalled)
 		ep.box.Shut(outcome.ErrClosed)
 	}
 	w.forget(ep)
@@ -149,14 +150,14 @@ func (ep *Endpoint) fail(err error) {
 		return
 	}
 	ep.w.env.Log.Warn("endpoint failed", "peer", ep.addr, "reason", err)
-	ep.end(broke, err)
+	ep.end(life.Broke, err)
 }
 
-func (ep *Endpoint) end(h happened, err error) {
-	wasDialing := ep.state == StateDialing
+func (ep *Endpoint) end(h life.Event, err error) {
+	wasDialing := ep.state == life.Dialing
 	ep.note(h)
 	ep.err = err
-	if h == broke {
+	if h == life.Broke {
 		ep.deafen()
 	}
 	if r := ep.request; r != nil { // was closing
@@ -228,7 +229,7 @@ func (l *link) farewell(id uint8, body []byte) {
 	}
 }
 
-// forget takes an endpoint out of the worker: from now on its id is answered with StateClosed.
+// forget takes an endpoint out of the worker: from now on its id is answered with life.Closed.
 func (w *Worker) forget(ep *Endpoint) {
 	for i, o := range w.endpoints {
 		if o == ep {

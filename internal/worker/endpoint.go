@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
@@ -21,7 +22,7 @@ type Endpoint struct {
 	w     *Worker
 	id    uint64
 	side  wire.Side
-	state State
+	state life.State
 	err   error  // why it failed
 	addr  string // of the peer, for people
 	User  any    // the root package's endpoint
@@ -114,10 +115,10 @@ func (w *Worker) inOrder() bool {
 }
 
 // note moves the endpoint on, and says whether that was possible.
-func (ep *Endpoint) note(h happened) bool { return life.Note(&ep.state, h) }
+func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, e) }
 
 // State is where the endpoint is in its life.
-func (ep *Endpoint) State() State { return ep.state }
+func (ep *Endpoint) State() life.State { return ep.state }
 
 // Err is why it failed, or nil.
 func (ep *Endpoint) Err() error { return ep.err }
@@ -193,7 +194,7 @@ func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 	}
 	var boxes []*outbox.Box
 	for _, ep := range w.endpoints {
-		if ep.state != StateClosing {
+		if ep.state != life.Closing {
 			boxes = append(boxes, ep.box)
 		}
 	}

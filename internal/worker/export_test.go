@@ -6,9 +6,6 @@ import (
 	"github.com/openbraid/braid/internal/wire"
 )
 
-// Life is the endpoint's table, for its golden file.
-var Life = life
-
 // Suspect takes a lane for lost without a reason that the network knows.
 func (ep *Endpoint) Suspect(id wire.Instance) { ep.lose(ep.find(id), errors.New("suspected")) }
 

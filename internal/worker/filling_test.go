@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/sim"
 )
@@ -73,7 +73,7 @@ func TestFragmentTwice(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, _, second := stalled(t, c.first)
 			s.post(t, second, c.second)
-			for i := 0; s.b.ep.State() != worker.StateFailed && i < 1000; i++ { // a has no turn: it doesn't know what it sent
+			for i := 0; s.b.ep.State() != life.Failed && i < 1000; i++ { // a has no turn: it doesn't know what it sent
 				if s.a.eng.Flush(); s.b.turn() == 0 {
 					s.net.Step()
 				}
@@ -101,7 +101,7 @@ func TestFragmentReplayed(t *testing.T) {
 		}
 		s.net.Break(s.a.ep.Connection(lane).(transport.Endpoint), sim.Reset, sim.Both)
 		s.until(300*time.Millisecond, func() bool { return false })
-		if s.handled() != 1 || s.b.ep.State() != worker.StateReady {
+		if s.handled() != 1 || s.b.ep.State() != life.Ready {
 			t.Errorf("seed %d: handled %d times, %v: %v", seed, s.handled(), s.b.ep.State(), s.b.ep.Err())
 		}
 	}

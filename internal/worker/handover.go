@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -20,7 +21,7 @@ func (ep *Endpoint) lose(l *link, err error) {
 	if !live {
 		return
 	}
-	if ep.state == StateFailed || ep.state == StateClosed {
+	if ep.state == life.Failed || ep.state == life.Closed {
 		return // quiesce found that the mode allows for no other end
 	}
 	ep.carry(ep.hand.Step(failover.Event{What: failover.Broke, ID: l.ID, Position: position}), nil)
@@ -91,19 +92,19 @@ func (ep *Endpoint) afterLoss(l *link) {
 // lanesChanged: what was meant for one lane may go elsewhere, also a close.
 func (ep *Endpoint) lanesChanged() {
 	ep.Wake()
-	if ep.state == StateClosing {
+	if ep.state == life.Closing {
 		ep.box.Recheck()
 	}
 }
 
-func (ep *Endpoint) over() bool { return ep.state == StateFailed || ep.state == StateClosed }
+func (ep *Endpoint) over() bool { return ep.state == life.Failed || ep.state == life.Closed }
 
 // suspended: no lane is left. The endpoint keeps its work and waits for one, not longer than the deadline.
 func (ep *Endpoint) suspended() {
-	if ep.state != StateReady && ep.state != StateClosing {
+	if ep.state != life.Ready && ep.state != life.Closing {
 		return
 	}
-	ep.note(lanesGone)
+	ep.note(life.LanesGone)
 	ep.w.turns.Set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
 	ep.w.event(Event{Kind: Suspended, Endpoint: ep})
 	if ep.redials() {
@@ -141,7 +142,7 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 		case failover.Release:
 			ep.release(a.ID)
 		case failover.Fail:
-			if ep.state == StateClosing && ep.said && errors.Is(a.Err, failover.ErrPeerEnded) {
+			if ep.state == life.Closing && ep.said && errors.Is(a.Err, failover.ErrPeerEnded) {
 				ep.endClose(nil) // its answer was lost, not its consent
 				return
 			}

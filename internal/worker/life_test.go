@@ -7,13 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openbraid/braid/internal/lane"
-	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/internal/life"
 )
 
 // The lives as whole tables: state, event, next state. BRAID_UPDATE=1 writes them anew.
 func TestLives(t *testing.T) {
 	for file, got := range map[string]string{
-		"testdata/endpoint.life": worker.Life.Matrix(),
+		"testdata/endpoint.life": life.Table.Matrix(),
 		"testdata/lane.life":     lane.Life.Matrix(),
 	} {
 		if os.Getenv("BRAID_UPDATE") != "" {

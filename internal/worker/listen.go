@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/request"
@@ -158,7 +159,7 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 		ep.key = wire.JoinKey(wireup.Nonce(w.env.Rand))
 	}
 	ln.backlog.Begin(ep, h.Nonce)
-	ep.dialWait = timer.New(func() { w.room.Dropped(); ep.end(broke, errHandshake) })
+	ep.dialWait = timer.New(func() { w.room.Dropped(); ep.end(life.Broke, errHandshake) })
 	w.turns.Set(ep.dialWait, w.now+w.cfg.HelloTimeout)
 	ep.join(l, failover.HelloArrived)
 }

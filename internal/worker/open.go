@@ -7,6 +7,7 @@ import (
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/protocol"
@@ -75,7 +76,7 @@ func (ep *Endpoint) Attempt(p *paths.Path) {
 	l.wu, preface = wireup.Open(wireup.Keys{Secret: ep.secret, Join: ep.key}, &hello)
 	ep.opening = append(ep.opening, l)
 	l.limit = timer.New(l.late)
-	w.turns.Set(l.limit, w.now+ep.paths.Limit(p, ep.state == StateDialing))
+	w.turns.Set(l.limit, w.now+ep.paths.Limit(p, ep.state == life.Dialing))
 	ep.carry(ep.hand.Step(failover.Event{What: failover.Opened, ID: id}), nil)
 	l.post(wire.IDPreface, preface.AppendTo(w.Head[:0]))
 	l.post(wire.IDHello, hello.AppendTo(w.Head[:0]))
@@ -103,7 +104,7 @@ var errHandshake = errors.New("the peer did not answer in time (setting handshak
 // notTried: the path could not even begin an attempt.
 func (ep *Endpoint) notTried(p *paths.Path, err error) {
 	p.Failed(err)
-	if ep.state != StateDialing {
+	if ep.state != life.Dialing {
 		ep.retry(p)
 		return
 	}
@@ -116,7 +117,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 		return
 	}
 	l.path.Failed(err)
-	if ep.state == StateDialing {
+	if ep.state == life.Dialing {
 		if !l.heard && (errors.Is(err, transport.ErrPeerClosed) || errors.Is(err, transport.ErrReset)) {
 			if wait, ok := ep.paths.Again(l.path); ok {
 				ep.w.turns.Set(timer.New(func() { ep.again(l.path) }), ep.w.now+wait)
@@ -125,7 +126,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 		}
 		ep.tried = append(ep.tried, &outcome.LaneError{Lane: l.path.String(), Err: err})
 		ep.w.turns.Set(timer.New(func() {
-			if ep.state == StateDialing {
+			if ep.state == life.Dialing {
 				ep.dialNext()
 			}
 		}), ep.w.now)
@@ -136,7 +137,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 
 // again tries a way for the first lane once more.
 func (ep *Endpoint) again(p *paths.Path) {
-	if ep.state == StateDialing {
+	if ep.state == life.Dialing {
 		if ep.Attempt(p); len(ep.opening) == 0 {
 			ep.dialNext()
 		}
@@ -166,7 +167,7 @@ func (l *link) handshake(id uint8, body []byte) {
 		l.ep.turnedAway(l)
 	case wireup.Closed:
 		restarted := l.ep.names.Restarted(s.Closed.Incarnation)
-		if restarted && !l.path.Proven() && l.ep.state != StateDialing {
+		if restarted && !l.path.Proven() && l.ep.state != life.Dialing {
 			l.ep.lose(l, errStranger) // the peer has restarted only if that is where the peer was
 			return
 		}
@@ -260,14 +261,14 @@ func (ep *Endpoint) cameUp(l *link) {
 		ep.paths.Pin(l.path, host)
 	}
 	was := ep.state
-	ep.note(laneUp)
+	ep.note(life.LaneUp)
 	ep.w.turns.Stop(ep.suspend)
-	if was == StateDialing && ep.ln != nil {
+	if was == life.Dialing && ep.ln != nil {
 		ep.w.turns.Stop(ep.dialWait)
 		ep.ln.arrived(ep)
 	}
 	ep.w.event(Event{Kind: LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
-	if was == StateSuspended {
+	if was == life.Suspended {
 		ep.w.event(Event{Kind: Resumed, Endpoint: ep})
 	}
 	ep.live.add(l, trip)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
@@ -72,7 +73,7 @@ func TestManyDialsInVain(t *testing.T) {
 	s := plain(t, 1, 1, true, config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond})
 	ep := s.a.ep
 	s.net.CutRail("a0", sim.Reset, sim.Both)
-	s.until(time.Second, func() bool { return ep.State() == worker.StateSuspended && s.b.ep.State() == worker.StateSuspended })
+	s.until(time.Second, func() bool { return ep.State() == life.Suspended && s.b.ep.State() == life.Suspended })
 	if _, err := ep.PostAM(1, nil, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestManyDialsInVain(t *testing.T) {
 		t.Errorf("%d records are left, %d messages were handled, want 0 and 1", n, s.handled())
 	}
 	for _, a := range []*worker.Endpoint{ep, s.b.ep} {
-		if st := a.Stats(); st.LanesLost != 1 || st.LanesUp != 2 || a.State() != worker.StateReady {
+		if st := a.Stats(); st.LanesLost != 1 || st.LanesUp != 2 || a.State() != life.Ready {
 			t.Errorf("%d lanes came up, %d were lost, %v: want 2 and 1, the healthy one stays", st.LanesUp, st.LanesLost, a.State())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -51,7 +52,7 @@ func (ep *Endpoint) railsChanged(was topo.View, moves bool) {
 
 // redials says whether lanes are still opened: a first one is up or was, and none is left that a close could go on.
 func (ep *Endpoint) redials() bool {
-	return ep.paths != nil && ep.state != StateDialing && !ep.over() && ep.terms.Mode == wire.ModeFailover && (ep.state != StateClosing || len(ep.up) == 0)
+	return ep.paths != nil && ep.state != life.Dialing && !ep.over() && ep.terms.Mode == wire.ModeFailover && (ep.state != life.Closing || len(ep.up) == 0)
 }
 
 // Stranded implements paths.Host.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 )
@@ -92,7 +93,7 @@ func TestRow6_FencesWhileQueuedOperationsAreReplayed(t *testing.T) {
 	for _, l := range strings.Split("put a 0; put2 a 100000; fence a; am a; wfence a; get a 0 g; fence a; put2 a 300000; fence a; am a; flush a f", ";") {
 		s.do(t, strings.Fields(l))
 	}
-	for i := 0; len(ep.Lanes()) == 0 || ep.State() == worker.StateDialing; i++ {
+	for i := 0; len(ep.Lanes()) == 0 || ep.State() == life.Dialing; i++ {
 		if i > 1000 {
 			t.Fatal("no lane")
 		}

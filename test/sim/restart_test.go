@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport/sim"
@@ -31,10 +32,10 @@ func (w *world) restart() {
 	w.b = w.newcomer(old)
 	since := w.net.Now()
 	failed := func() bool {
-		return w.a.ep.State() == worker.StateFailed && len(w.a.open) == 0 && len(w.a.flushes) == 0
+		return w.a.ep.State() == life.Failed && len(w.a.open) == 0 && len(w.a.flushes) == 0
 	}
 	if !w.until(60*time.Second, func() bool {
-		if w.a.ep.State() != worker.StateFailed {
+		if w.a.ep.State() != life.Failed {
 			w.actOf(w.a)
 		}
 		return failed()

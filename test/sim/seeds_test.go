@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport/sim"
 )
 
@@ -173,7 +173,7 @@ func (w *world) close() {
 		return
 	}
 	w.a.eng.Release(r)
-	if !w.until(40*time.Second, func() bool { return w.b.ep.State() == worker.StateFailed }) {
+	if !w.until(40*time.Second, func() bool { return w.b.ep.State() == life.Failed }) {
 		w.failf("b did not learn of the close")
 		return
 	}
