@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -34,7 +35,8 @@ type meter struct {
 	hist    *hdrhistogram.Histogram
 	tell    func(Row)
 	ops     int
-	maximum int64 // as in hist
+	minimum int64 // as in hist, but exact; 0 before the first lap
+	maximum int64
 
 	start, last, told time.Duration
 	toldOps           int
@@ -61,6 +63,9 @@ func (m *meter) lap(n int) {
 	m.last = now
 	m.ops += n
 	m.maximum = max(m.maximum, each)
+	if m.minimum == 0 || each < m.minimum {
+		m.minimum = each
+	}
 	_ = m.hist.RecordValues(each, int64(n))
 	if now-m.told >= rowEvery {
 		m.row(false)
@@ -99,11 +104,24 @@ func (m *meter) averages(ops int, d time.Duration) (us, mb, rate float64) {
 	return seconds * 1e6, float64(m.size) / seconds / 1e6, 1 / seconds
 }
 
+// percentile is a time that was really taken at most: the histogram only knows the upper end of the step that a time fell into.
 func (m *meter) percentile(rank float64) float64 {
-	return float64(m.hist.ValueAtQuantile(rank)) / perNS / m.factor / 1e3
+	return m.micros(min(max(m.hist.ValueAtQuantile(rank), m.minimum), m.maximum))
 }
+
+// micros is a time of the histogram as it is reported.
+func (m *meter) micros(v int64) float64 { return float64(v) / perNS / m.factor / 1e3 }
 
 func (m *meter) latency() Latency {
 	avg, _, _ := m.averages(m.ops, m.last-m.start)
-	return Latency{P50: m.percentile(50), P99: m.percentile(99), Avg: avg, Max: float64(m.maximum) / perNS / m.factor / 1e3}
+	return Latency{P50: rounded(m.percentile(50)), P99: rounded(m.percentile(99)), Avg: rounded(avg), Max: rounded(m.micros(m.maximum))}
+}
+
+// rounded leaves six digits: more than repeat, and no 1811.4150300000001.
+func rounded(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
 }

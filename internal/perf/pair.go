@@ -225,7 +225,8 @@ func (d *duel) result() *Pair {
 	ratio, pairs := medianOfGroups(d.ratios)
 	delta, _ := medianOfGroups(d.deltas)
 	return &Pair{
-		Ratio: ratio.Median, Low: ratio.Low, High: ratio.High, DeltaNS: delta,
+		Ratio: rounded(ratio.Median), Low: rounded(ratio.Low), High: rounded(ratio.High),
+		DeltaNS: Interval{Median: rounded(delta.Median), Low: rounded(delta.Low), High: rounded(delta.High)},
 		Pairs: pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
 	}
 }

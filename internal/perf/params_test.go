@@ -117,6 +117,31 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// No percentile is beyond what was measured, and figures have no digits that mean nothing.
+func TestPercentilesWithinExtremes(t *testing.T) {
+	for _, test := range []string{"am_lat", "am_bw"} {
+		for _, times := range [][]int64{{1_234_567}, {181_141_503_000, 181_141_503_000, 181_141_503_001}, {999_999, 1_234_567_890}} {
+			m := newMeter(&Params{Test: test, Percentile: 50}, nil)
+			m.begin()
+			m.clock = m.clock.Add(-time.Hour)
+			for _, v := range times {
+				m.last = time.Since(m.clock) - time.Duration(v/perNS)
+				m.lap(1)
+			}
+			l := m.latency()
+			if low := rounded(m.micros(m.minimum)); l.P50 < low || l.P50 > l.P99 || l.P99 > l.Max || m.percentile(50) > m.micros(m.maximum) {
+				t.Errorf("%s %v: %+v, the least is %v", test, times, l, low)
+			}
+		}
+	}
+	if got := rounded(1811.4150300000001); got != 1811.42 {
+		t.Error(got)
+	}
+	if got := rounded(3_312_345.678); got != 3_312_350 {
+		t.Error(got)
+	}
+}
+
 func TestMeterSkips(t *testing.T) {
 	p := Params{Test: "am_bw", Size: 1, Percentile: 50}
 	m := newMeter(&p, nil)

@@ -37,7 +37,8 @@ func (r *Result) take(p *Params, m *meter, t Tally) {
 	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()
 	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.ops, p.Outstanding
 	r.Latency = m.latency()
-	_, r.Bandwidth, r.Rate = m.averages(m.ops, m.last-m.start)
+	_, bandwidth, rate := m.averages(m.ops, m.last-m.start)
+	r.Bandwidth, r.Rate = rounded(bandwidth), rounded(rate)
 	r.Verified = p.Verify
 	r.Lost, r.Doubled, r.Corrupt, r.Disorders = t.Lost, t.Doubled, t.Corrupt, t.Disorders
 }
