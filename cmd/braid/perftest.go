@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/openbraid/braid/internal/perf"
 )
 
@@ -22,7 +23,7 @@ type perftestCommand struct {
 
 	Port   int    `short:"p" default:"13337" placeholder:"PORT" help:"Port to serve on or to connect to (${default}); 0 picks one."`
 	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
-	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client, as ucx_perftest does. --no-once: serve one after the other."`
+	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client that ran a test, as ucx_perftest does. --no-once: serve one after the other."`
 	Spawn  bool   `help:"Start the server, too, in a process of its own."`
 	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B."`
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
@@ -30,7 +31,7 @@ type perftestCommand struct {
 
 	Transport string `default:"tcp" placeholder:"NAME" help:"Transport: tcp (${default}), or rc over an RDMA device in software."`
 	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
-	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint (1)."`
+	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1); --set lanes=auto is one for each rail that reaches the peer."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
@@ -47,9 +48,9 @@ type perftestTest struct {
 	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
-	Iters  int       `short:"n" default:"0" placeholder:"N" help:"Operations to measure (1000000, but at most 8 GiB)."`
-	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default})."`
-	Window int       `short:"O" default:"0" placeholder:"N" help:"Operations under way at a time (32; 1 for latency and get)."`
+	Iters  int       `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`
+	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default}, at most as many as -n); 0 for none."`
+	Window int       `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency and get)."`
 	Rank   float64   `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
 	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
@@ -92,7 +93,12 @@ Examples:
 }
 
 // Run is called by the parser.
-func (c *perftestCommand) Run(w world) error {
+func (c *perftestCommand) Run(w world, k *kong.Context) error {
+	for _, err := range []error{c.idle().check(k.Path), c.idleSettings(), c.zeros(k.Path), c.said(k.Path)} {
+		if err != nil {
+			return usage{err}
+		}
+	}
 	setup, err := c.setup(w)
 	if err != nil {
 		return usage{err}
@@ -161,8 +167,6 @@ func (c *perftestCommand) setup(w world) (perf.Setup, error) {
 		return s, fmt.Errorf("--spawn starts a server here, %s names another: leave one of them out", c.Host)
 	case c.Listen != "" && (c.Spawn || c.Host != ""):
 		return s, errors.New("--listen is for a server")
-	case c.Null && !c.PairModes:
-		return s, errors.New("--null is a check of --pair-modes")
 	}
 	if c.CPUs != "" {
 		a, _, ok := strings.Cut(c.CPUs, ",")
@@ -197,7 +201,7 @@ func (c *perftestCommand) tests(setup perf.Setup) ([]measurement, error) {
 			continue
 		}
 		t := c.perftestTest
-		p, err := parseLine(&t, words[1:])
+		p, err := parseLine(&t, words[1:], c.idle())
 		if err == nil {
 			list = append(list, measurement{name: words[0]})
 			list[len(list)-1].Params, err = p.params(setup)
@@ -268,12 +272,6 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 
 // serve is the server form.
 func (c *perftestCommand) serve(w world, setup perf.Setup) error {
-	switch {
-	case c.Test != "" || c.Batch != "" || c.PairModes || c.Verify:
-		return usage{errors.New("a server does what its client says: name the HOST to measure against, or --spawn a server here")}
-	case c.JSON || c.CSV || c.Final || c.Numeric:
-		return usage{errors.New("a server prints no results, its client does")}
-	}
 	ctx, cancel := context.WithCancelCause(w.ctx)
 	defer cancel(nil)
 	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Setup: setup}

@@ -61,6 +61,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		if err := refuse(args[1:]); err != nil {
 			return nil, err
 		}
+		args = joined(args)
 	}
 	if len(args) > 0 && args[0] == "send" {
 		args = flagsFirst(parser.Model, args)
@@ -68,17 +69,54 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	return parser.Parse(args)
 }
 
+// joined puts negative numbers to the flag before them: the parser would take them for flags, and not say what is allowed.
+func joined(args []string) (out []string) {
+	for i, a := range args {
+		if i == 0 || len(a) < 2 || a[0] != '-' || a[1] < '0' || a[1] > '9' || !strings.HasPrefix(args[i-1], "-") {
+			out = append(out, a)
+			continue
+		}
+		last := &out[len(out)-1]
+		if strings.HasPrefix(*last, "--") {
+			*last += "="
+		}
+		*last += a
+	}
+	return out
+}
+
+// zeros refuses counts that nobody can mean: a flag that is left out is what gives the default.
+func (t *perftestTest) zeros(path []*kong.Path) error {
+	for _, p := range path {
+		if p.Flag == nil {
+			continue
+		}
+		switch name := p.Flag.Name; {
+		case name == "iters" && t.Iters == 0, name == "window" && t.Window == 0, name == "rank" && t.Rank == 0:
+			return fmt.Errorf("%s 0: must be above 0; leave it out for the default", flagName(p.Flag))
+		}
+	}
+	return nil
+}
+
 // parseLine reads the options of one line of a batch file; what it does not say stays as t has it.
-func parseLine(t *perftestTest, args []string) (*perftestTest, error) {
+func parseLine(t *perftestTest, args []string, idle idleFlags) (*perftestTest, error) {
 	if err := refuse(args); err != nil {
 		return nil, err
 	}
+	args = joined(args)
 	was := *t
 	parser, err := kong.New(t, kong.Name(""), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard))
 	if err != nil {
 		panic(err) // the type is wrong
 	}
 	k, err := parser.Parse(args)
+	if err == nil {
+		err = idle.check(k.Path)
+	}
+	if err == nil {
+		err = t.zeros(k.Path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +152,13 @@ type sizeValue int
 func (v *sizeValue) UnmarshalText(text []byte) error {
 	s := strings.ToLower(string(text))
 	if strings.Contains(s, ",") {
-		return fmt.Errorf("-s %s: a message is one piece, not a list; for several sizes one after the other write a batch file (-b)", text)
+		return fmt.Errorf("%s: a message is one piece, not a list; for several sizes one after the other write a batch file (-b)", text)
 	}
 	digits := strings.TrimRight(s, "kmgib")
 	unit, known := map[string]int{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}[s[len(digits):]]
 	n, err := strconv.Atoi(digits)
-	if err != nil || !known || n < 0 || n > 1<<40 {
-		return fmt.Errorf("-s %s: no number of bytes; write 8, 64k or 1m", text)
+	if err != nil || !known || n < -1<<40 || n > 1<<40 {
+		return fmt.Errorf("%s: no number of bytes; write 8, 64k or 1m", text)
 	}
 	*v = sizeValue(n * unit)
 	return nil

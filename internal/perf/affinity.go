@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 )
 
 // cpuOf reads the number of a processor; -1 if there is none.
 func cpuOf(s string) (int, error) {
 	if s == "" {
 		return -1, nil
+	}
+	if strings.Contains(s, ",") {
+		return -1, fmt.Errorf("-c %s: one number, of the processor for this process; two processes, with --spawn, are bound by --cpus %s", s, s)
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n >= 1024 {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,102 @@ func TestServerRefusesSecondClient(t *testing.T) {
 	}
 	if _, err := Run(c.ctx, addr, second, nil); err != nil {
 		t.Errorf("after the first has ended: %v", err)
+	}
+}
+
+// once starts a server that ends after one client. It tells its address, its end, and what it says.
+func once(t *testing.T, p ServerParams) (addr string, end chan error, said chan string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	bound := make(chan string, 1)
+	end, said = make(chan error, 1), make(chan string, 100)
+	p.Listen, p.Once = "127.0.0.1:0", true
+	p.Listening = func(a string) { bound <- a }
+	p.Log = func(format string, args ...any) { said <- fmt.Sprintf(format, args...) }
+	go func() { end <- Serve(ctx, p) }()
+	select {
+	case addr = <-bound:
+	case err := <-end:
+		t.Fatal(err)
+	}
+	return addr, end, said
+}
+
+// A client that is refused does not use the server up, and both say why.
+func TestRefusedClientDoesNotCount(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		addr, end, said := once(t, ServerParams{Setup: Setup{Shared: shared}})
+		p := Params{Test: "am_lat", Iterations: 3}
+		p.Shared = !shared
+		want := map[bool]string{false: "start the server with --shared", true: "start the client with --shared"}[shared]
+		if _, err := Run(context.Background(), addr, p, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("shared %v: %v, want %q", shared, err, want)
+		}
+		p.Shared = shared
+		for try := 0; ; try++ { // the server may still see the first one off
+			_, err := Run(context.Background(), addr, p, nil)
+			if err == nil {
+				break
+			}
+			if try == 100 || !strings.Contains(err.Error(), "refuses") {
+				t.Fatalf("shared %v: %v", shared, err)
+			}
+		}
+		if err := <-end; err != nil {
+			t.Error(err)
+		}
+		close(said)
+		var all []string
+		for line := range said {
+			all = append(all, line)
+		}
+		if text := strings.Join(all, "\n"); !strings.Contains(text, "refused 127.0.0.1") || !strings.Contains(text, want) {
+			t.Errorf("the server says:\n%s", text)
+		}
+	}
+}
+
+// A client that goes in the middle of a test: the server says that it broke off, and it is no clean end.
+func TestClientBreaksOff(t *testing.T) {
+	addr, end, _ := once(t, ServerParams{})
+	c := dialed(t, addr, Params{Test: "am_bw"}, 100)
+	c.ep.Abort()
+	c.node.Close()
+	select {
+	case err := <-end:
+		if err == nil || !strings.Contains(err.Error(), "broke off in the middle of am_bw") {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the server waits on")
+	}
+}
+
+// Nobody who measures is kept waiting for a peer that has no lane: unless somebody says how long.
+func TestSuspendedIsShort(t *testing.T) {
+	value := func(s *braid.Settings) string {
+		n, _, err := openNode(Setup{Settings: s}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		for _, v := range n.Settings() {
+			if v.Name == "suspended" {
+				return v.Value
+			}
+		}
+		return ""
+	}
+	if got := value(nil); got != "2s" {
+		t.Errorf("suspended is %s", got)
+	}
+	s := &braid.Settings{}
+	if err := s.Set("suspended", "30s", "test"); err != nil {
+		t.Fatal(err)
+	}
+	if got := value(s); got != "30s" {
+		t.Errorf("set to 30s, suspended is %s", got)
 	}
 }
 

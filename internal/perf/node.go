@@ -33,7 +33,7 @@ func ParseErrorMode(name string) (braid.ErrorMode, error) {
 // openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
 func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, error) {
 	set := s.Settings.Clone()
-	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}} {
+	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", giveUpAfter}} {
 		if err := set.Default(d[0], d[1]); err != nil {
 			return nil, nil, err
 		}
@@ -57,5 +57,8 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 	return n, w, nil
 }
 
-// limit is maxSize as a setting.
-const limit = "1GiB"
+const (
+	limit = "1GiB" // maxSize as a setting
+	// giveUpAfter is how long an endpoint without lanes is kept: who measures wants to know that the peer is gone, not to wait for it.
+	giveUpAfter = "2s"
+)

@@ -227,6 +227,6 @@ func (d *duel) result() *Pair {
 	return &Pair{
 		Ratio: rounded(ratio.Median), Low: rounded(ratio.Low), High: rounded(ratio.High),
 		DeltaNS: Interval{Median: rounded(delta.Median), Low: rounded(delta.Low), High: rounded(delta.High)},
-		Pairs: pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
+		Pairs:   pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
 	}
 }

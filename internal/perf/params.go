@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -132,6 +133,14 @@ func (s *Setup) mode() string {
 		return "shared"
 	}
 	return "owned"
+}
+
+// differs is what a client is told whose workers are of the other kind.
+func (s *Setup) differs() error {
+	if s.Shared {
+		return errors.New("the server's workers are shared, the client's owned: start the client with --shared, or the server without")
+	}
+	return errors.New("the server's workers are owned, the client's shared: start the server with --shared, or the client without")
 }
 
 // test is one row of the table of tests.

@@ -13,7 +13,7 @@ import (
 // ServerParams say where and how to serve.
 type ServerParams struct {
 	Listen string // "host:port"; "": loopback, the default port
-	Once   bool   // end after the first client
+	Once   bool   // end after the first client that ran a test; an error if that one broke off
 	Setup         // ErrorMode and Lanes are the client's to choose
 	// Listening is told the address that is bound; nil for nobody.
 	Listening func(addr string)
@@ -36,6 +36,8 @@ type server struct {
 	sessions atomic.Pointer[[]*session] // read by handlers, replaced by the loop
 	client   string                     // who is served
 	open     []*braid.Endpoint          // of that client
+	ran      bool                       // a test of that client came to its end
+	broken   error                      // or why it didn't
 }
 
 // Serve answers clients until ctx is over, or with Once until the first has left.
@@ -82,14 +84,18 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 		if err != nil {
 			return context.Cause(ctx) // nil only if it is the listener that failed
 		}
-		s.open = append(s.open, ep)
+		s.open, s.ran, s.broken = append(s.open, ep), false, nil
 		p.Log("client %s", ep.Addr())
 		if err := s.attend(); err != nil {
 			return err
 		}
-		if p.Once && len(s.open) == 0 {
+		switch {
+		case p.Once && s.broken != nil:
+			return s.broken
+		case p.Once && s.ran:
 			return nil
 		}
+		p.Log("waiting for a client")
 	}
 }
 
@@ -144,6 +150,7 @@ func (s *server) take(n note) {
 		s.reply(n.from, note{Kind: kindChecked})
 	case n.Kind == kindStop && ses != nil:
 		s.settle(ses)
+		s.ran = true
 		s.reply(n.from, note{Kind: kindReport, Tally: ses.final()})
 		s.end(n.from)
 	default:
@@ -168,9 +175,10 @@ func (s *server) start(n note) {
 	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
 		err = errors.New("another client is being served; try again when it has left")
 	case n.Shared != s.p.Shared:
-		err = fmt.Errorf("this server's workers are %s; start it so, too", s.p.mode())
+		err = s.p.differs()
 	}
 	if err != nil {
+		s.p.Log("refused %s: %v", n.from.Addr(), err)
 		s.reply(n.from, note{Kind: kindRefused, Text: err.Error()})
 		return
 	}
@@ -224,6 +232,14 @@ func (s *server) end(ep *braid.Endpoint) {
 
 // drop forgets an endpoint that is over.
 func (s *server) drop(ep *braid.Endpoint) {
+	if ses := s.session(ep); ses != nil {
+		s.broken = fmt.Errorf("client %s broke off in the middle of %s: %w", ep.Addr(), ses.test.name, ep.Err())
+		if !s.p.Once { // then Serve ends with it
+			s.p.Log("%v", s.broken)
+		}
+	} else {
+		s.p.Log("client %s has left", ep.Addr())
+	}
 	s.end(ep)
 	for i, o := range s.open {
 		if o == ep {
@@ -234,6 +250,5 @@ func (s *server) drop(ep *braid.Endpoint) {
 	if len(s.open) == 0 {
 		s.client = ""
 	}
-	s.p.Log("client %s has left", ep.Addr())
 	ep.Abort()
 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// idleFlags are flags that would do nothing: a figure that does not mean what its command line says is worse than none.
+type idleFlags []struct {
+	when  bool
+	names string
+	why   string
+}
+
+// idle says which flags do nothing beside the others.
+func (c *perftestCommand) idle() idleFlags {
+	server := c.Host == "" && !c.Spawn
+	return idleFlags{
+		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null",
+			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
+		{server, "json csv final numeric", "a server prints no results, its client does"},
+		{!server, "once", "it says how long a server serves, and this is its client"},
+		{c.Spawn, "port", "with --spawn the server takes a port that is free"},
+		{c.Transport != "rc", "trust-network", "only with --transport rc it says something: the others prove who sends"},
+		{c.PairModes, "error-mode", "with --pair-modes both modes that it compares are known: failover and none"},
+		{c.PairModes, "iters", "with --pair-modes a block is as many operations as --block takes, and --pairs says how many blocks"},
+		{c.PairModes, "warmup", "with --pair-modes each couple of endpoints is warmed up by blocks that do not count"},
+		{c.PairModes, "rank numeric", "with --pair-modes a quotient is printed, and no such figure"},
+		{!c.PairModes, "null", "it is a check of --pair-modes"},
+		{!c.PairModes, "pairs block seed", "it is for --pair-modes"},
+		{c.JSON, "rank", "with --json the percentiles are p50 and p99"},
+		{c.JSON || c.CSV, "numeric", "numbers for programs have no separators"},
+	}
+}
+
+// check refuses what was given and does nothing.
+func (l idleFlags) check(path []*kong.Path) error {
+	for _, p := range path {
+		if p.Flag == nil {
+			continue
+		}
+		for _, r := range l {
+			if r.when && slices.Contains(strings.Fields(r.names), p.Flag.Name) {
+				return fmt.Errorf("%s has no effect here: %s", flagName(p.Flag), r.why)
+			}
+		}
+	}
+	return nil
+}
+
+// idleSettings refuses what --set says and perftest decides by flags.
+func (c *perftestCommand) idleSettings() error {
+	server := c.Host == "" && !c.Spawn && !c.Guard // one that was spawned has what its client was told
+	for _, text := range c.Set {
+		key, _, _ := strings.Cut(text, "=")
+		key = strings.TrimSpace(key)
+		why := ""
+		switch {
+		case key == "wait":
+			why = "the processes poll, which is what is measured"
+		case server && (key == "lanes" || key == "error-mode"):
+			why = "a server does what its client says"
+		case c.PairModes && key == "error-mode":
+			why = "with --pair-modes both modes that it compares are known: failover and none"
+		}
+		if why != "" {
+			return fmt.Errorf("--set %s has no effect here: %s", text, why)
+		}
+	}
+	return nil
+}
+
+// said refuses numbers that are said in two ways, or are none.
+func (c *perftestCommand) said(path []*kong.Path) error {
+	for _, p := range path {
+		if p.Flag == nil {
+			continue
+		}
+		switch name := p.Flag.Name; {
+		case name == "lanes" && c.Lanes < 1:
+			return fmt.Errorf("--lanes %d: must be 1 to 16; --set lanes=auto is one for each rail that reaches the peer", c.Lanes)
+		case name == "pairs" && c.Pairs == 0, name == "block" && c.Block == 0:
+			return fmt.Errorf("--%s 0: must be above 0; leave it out for the default", name)
+		case name == "port" && (c.Port < 0 || c.Port > 65535 || c.Host != "" && c.Port == 0):
+			return fmt.Errorf("-p %d: a port is 1 to 65535, and 0 for a server that takes one that is free", c.Port)
+		case name == "port" && c.Host != "":
+			if _, port, err := net.SplitHostPort(c.Host); err == nil {
+				return fmt.Errorf("-p %d: %s names port %s already: leave one of them out", c.Port, c.Host, port)
+			}
+		}
+	}
+	return nil
+}
+
+// flagName is a flag as people write it.
+func flagName(f *kong.Flag) string {
+	if f.Short != 0 {
+		return "-" + string(f.Short)
+	}
+	return "--" + f.Name
+}
