@@ -36,12 +36,25 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%v of %v: %q", c.g, c.v, got)
 		}
 	}
-	cheap := &perf.Pair{Ratio: 1.10, DeltaNS: perf.Interval{Median: 4}}
-	if r := modeRow("x", 8, cheap); r.Verdict != "ok" {
-		t.Errorf("4 ns of a small operation: %+v", r)
-	}
-	if r := modeRow("x", 4096, cheap); r.Verdict != "MISSED" {
-		t.Errorf("10 %% of a larger one: %+v", r)
+}
+
+// From 4 KiB on the whole interval must keep the bound, below the medians.
+func TestModeVerdict(t *testing.T) {
+	cheap := &perf.Pair{Ratio: 1.10, Low: 1.05, High: 1.15, DeltaNS: perf.Interval{Median: 4}}
+	wide := &perf.Pair{Ratio: 0.96, Low: 0.949, High: 1.04, DeltaNS: perf.Interval{Median: -231}}
+	dear := &perf.Pair{Ratio: 1.03, Low: 1.02, High: 1.04, DeltaNS: perf.Interval{Median: 6}}
+	tight := &perf.Pair{Ratio: 1.01, Low: 1, High: 1.02, DeltaNS: perf.Interval{Median: 120}}
+	for _, c := range []struct {
+		size int
+		p    *perf.Pair
+		want string
+	}{
+		{8, cheap, "ok"}, {4 * kib, cheap, "MISSED"}, {8, wide, "ok"}, {4*kib - 1, wide, "ok"}, {4 * kib, wide, "MISSED"}, {mib, wide, "MISSED"},
+		{8, dear, "MISSED"}, {4 * kib, tight, "ok"},
+	} {
+		if r := modeRow("x", c.size, c.p); r.Verdict != c.want {
+			t.Errorf("%d bytes: %+v, not %s", c.size, r, c.want)
+		}
 	}
 }
 
