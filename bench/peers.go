@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -131,14 +132,19 @@ func freePort() (string, error) {
 	return port, err
 }
 
-// listens waits until somebody listens on a port. It must not connect: the server takes the first one for its client.
+// listens waits until somebody listens on a port. It must not connect: the server takes the first one for its client. Nor may it try
+// to listen there itself: a server that binds the port at that moment finds it taken, and ends.
 func listens(ctx context.Context, port string, ended <-chan struct{}) error {
 	for {
-		ln, err := net.Listen("tcp", "0.0.0.0:"+port)
-		if err != nil {
-			return nil // the port is taken
+		for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+			table, err := os.ReadFile(name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) { // no IPv6
+				return err
+			}
+			if taken(string(table), port) {
+				return nil
+			}
 		}
-		ln.Close()
 		select {
 		case <-ended:
 			return errors.New("the server of ucx_perftest ended before its client came")
@@ -147,6 +153,22 @@ func listens(ctx context.Context, port string, ended <-chan struct{}) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// taken says whether a table of the system's sockets has one that listens on a port. Source: Linux, Documentation/networking/proc_net_tcp.rst
+func taken(table, port string) bool {
+	const listening = "0A"
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return false
+	}
+	end := fmt.Sprintf(":%04X", n)
+	for line := range strings.Lines(table) {
+		if f := strings.Fields(line); len(f) > 3 && strings.HasSuffix(f[1], end) && f[3] == listening {
+			return true
+		}
+	}
+	return false
 }
 
 // ucxVersion finds the peer, and says why it can't be used.
