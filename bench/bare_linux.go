@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"unsafe"
@@ -40,10 +41,27 @@ func (s *bareSocket) Read(p []byte) (int, error) {
 	}
 }
 
-func (s *bareSocket) Write(p []byte) (int, error) {
-	n, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
-	if e != 0 {
-		return 0, e
+func (s *bareSocket) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		sent, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&p[n])), uintptr(len(p)-n), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+		switch {
+		case e == unix.EAGAIN:
+		case e != 0:
+			return n, e
+		default:
+			n += int(sent)
+		}
 	}
-	return int(n), nil
+	return n, nil
+}
+
+// congest sets the congestion control of a connection.
+func congest(c *net.TCPConn, name string) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var set error
+	err = raw.Control(func(fd uintptr) { set = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name) })
+	return errors.Join(err, set)
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 )
 
-func bare(*net.TCPConn) (io.ReadWriter, error) {
-	return nil, errors.New("sockets are polled by hand on Linux only")
-}
+var errNotPolled = errors.New("sockets are polled by hand on Linux only")
+
+func bare(*net.TCPConn) (io.ReadWriter, error) { return nil, errNotPolled }
+
+func congest(*net.TCPConn, string) error { return errNotPolled }

@@ -198,3 +198,43 @@ func TestNetConn(t *testing.T) {
 		t.Errorf("%v us, %v", us, err)
 	}
 }
+
+// The two ends of a stream are this program again, too.
+func TestSocketsBW(t *testing.T) {
+	if !canBind {
+		t.Skip("sockets are polled by hand on Linux only")
+	}
+	b := &bench{cpuA: "0", cpuB: "0"}
+	for _, congestion := range []string{"", withinHost} {
+		mbs, err := b.socketsBW(load{size: 100_000, iters: 20}, congestion)(context.Background())
+		if err != nil || mbs <= 0 || mbs > 1e6 {
+			t.Errorf("%q: %v MB/s, %v", congestion, mbs, err)
+		}
+	}
+	if _, err := b.socketsBW(load{size: 1, iters: 1}, "hope")(context.Background()); err == nil {
+		t.Error("a congestion control that does not exist")
+	}
+	want := streaming{size: 7, warm: 0, count: 2}
+	if got, err := parseStreaming(want.String()); err != nil || *got != want {
+		t.Error(got, err)
+	}
+	for _, bad := range []string{"x", "1 2", "0 0 1", "1 -1 1", "1 0 0 reno"} {
+		if _, err := parseStreaming(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// Each size of bare sockets sends what braid sends.
+func TestSocketRows(t *testing.T) {
+	var names []string
+	for _, c := range new(bench).againstSockets() {
+		names = append(names, c.name)
+		if c.goal.verdict(0) != "" || c.ours == nil || c.theirs == nil {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got := strings.Join(names, " "); got != "sockets/8 sockets_bw/64KiB sockets_bw/1MiB sockets_bw/16MiB sockets_reno/1MiB" {
+		t.Error(got)
+	}
+}

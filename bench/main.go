@@ -106,7 +106,13 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	} else {
 		list = b.againstUCX(version)
 	}
-	for _, c := range append(list, b.againstOthers()...) {
+	list = append(list, b.againstOthers()...)
+	if canBind {
+		list = append(list, b.againstSockets()...)
+	} else {
+		r.Skipped = append(r.Skipped, "comparisons with bare sockets: these are polled by hand on Linux only")
+	}
+	for _, c := range list {
 		if !b.wants(c.name) {
 			continue
 		}

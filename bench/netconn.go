@@ -15,7 +15,7 @@ import (
 )
 
 // echoRole makes this program one end of a ping-pong over the standard library's connections: "cpu" for the server, "cpu address" for
-// the client. With echoBare the two poll the sockets under them, with nothing but the system calls.
+// the client. With echoBare the two poll the sockets under them, with nothing but the system calls; with echoStream (stream.go) data goes one way.
 const (
 	echoRole = "BRAID_BENCH_ECHO"
 	echoBare = "BRAID_BENCH_BARE"
@@ -28,14 +28,15 @@ const (
 )
 
 // netConn is the latency of the standard library's connections: half of a round trip of 8 bytes, in microseconds.
-func (b *bench) netConn(ctx context.Context) (float64, error) { return b.pingPong(ctx) }
+func (b *bench) netConn(ctx context.Context) (float64, error) { return b.twoEnds(ctx) }
 
 // bareSockets is that of sockets that are polled, one call to send and one or more to receive: what no library can go below.
 func (b *bench) bareSockets(ctx context.Context) (float64, error) {
-	return b.pingPong(ctx, echoBare+"=1")
+	return b.twoEnds(ctx, echoBare+"=1")
 }
 
-func (b *bench) pingPong(ctx context.Context, env ...string) (float64, error) {
+// twoEnds runs this program as the two ends of a connection, and reads what the client prints: one number.
+func (b *bench) twoEnds(ctx context.Context, env ...string) (float64, error) {
 	env = append(os.Environ(), env...)
 	ctx, cancel := context.WithTimeout(ctx, runWithin)
 	defer cancel()
@@ -76,8 +77,23 @@ func echo(role string) error {
 	if err := bindProcess(cpu); err != nil {
 		return err
 	}
+	var s *streaming
+	if v := os.Getenv(echoStream); v != "" {
+		var err error
+		if s, err = parseStreaming(v); err != nil {
+			return err
+		}
+	}
 	if isClient {
-		return echoClient(addr)
+		dialed, err := net.Dial("tcp", addr)
+		if err != nil {
+			return err
+		}
+		defer dialed.Close()
+		if s != nil {
+			return s.client(dialed)
+		}
+		return echoClient(dialed)
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -88,7 +104,10 @@ func echo(role string) error {
 	if err != nil {
 		return err
 	}
-	c, err := echoStream(accepted)
+	if s != nil {
+		return s.server(accepted)
+	}
+	c, err := overEcho(accepted)
 	if err != nil {
 		return err
 	}
@@ -106,13 +125,8 @@ func echo(role string) error {
 	}
 }
 
-func echoClient(addr string) error {
-	dialed, err := net.Dial("tcp", addr)
-	if err != nil {
-		return err
-	}
-	defer dialed.Close()
-	c, err := echoStream(dialed)
+func echoClient(dialed net.Conn) error {
+	c, err := overEcho(dialed)
 	if err != nil {
 		return err
 	}
@@ -135,8 +149,8 @@ func echoClient(addr string) error {
 	return nil
 }
 
-// echoStream is what the ping-pong goes over.
-func echoStream(c net.Conn) (io.ReadWriter, error) {
+// overEcho is what the ping-pong goes over.
+func overEcho(c net.Conn) (io.ReadWriter, error) {
 	if os.Getenv(echoBare) == "" {
 		return c, nil
 	}

@@ -33,9 +33,11 @@ func p50(r *perf.Result) float64       { return r.Latency.P50 }
 func bandwidth(r *perf.Result) float64 { return r.Bandwidth }
 func rate(r *perf.Result) float64      { return r.Rate }
 
+// warm is how many operations come before those that count.
+func (l load) warm() int { return min(l.iters/5, perf.DefaultWarmup) }
+
 func (l load) args() []string {
-	warm := min(l.iters/5, perf.DefaultWarmup)
-	return append([]string{"-s", strconv.Itoa(l.size), "-n", strconv.Itoa(l.iters), "-w", strconv.Itoa(warm)}, l.more...)
+	return append([]string{"-s", strconv.Itoa(l.size), "-n", strconv.Itoa(l.iters), "-w", strconv.Itoa(l.warm())}, l.more...)
 }
 
 // braid runs the load with the command of this module.

@@ -30,8 +30,7 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 			size int
 			must float64
 		}{{"64KiB", 64 * kib, 1.5}, {"1MiB", mib, 1.15}, {"16MiB", 16 * mib, 1.15}} {
-			n := max(32, min(10_000, 256*mib/s.size))
-			add(test+"/"+s.name, "MB/s", load{test: test, size: s.size, iters: n, pick: bandwidth}, atLeast(s.must))
+			add(test+"/"+s.name, "MB/s", bulk(test, s.size), atLeast(s.must))
 		}
 	}
 	for _, s := range []struct{ size, iters int }{{8, 50_000}, {64 * kib, 4096}, {mib, 256}, {16 * mib, 32}} {
@@ -41,12 +40,16 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 	return list
 }
 
+// bulk is a load of 256 MiB and more, for bandwidth.
+func bulk(test string, size int) load {
+	return load{test: test, size: size, iters: max(32, min(10_000, 256*mib/size)), pick: bandwidth}
+}
+
 // againstOthers are those with the standard library, and of braid with itself.
 func (b *bench) againstOthers() []comparison {
 	lat := load{test: "am_lat", size: echoBytes, iters: 20_000, pick: p50}
 	list := []comparison{
 		{name: "netconn/8", unit: "us", inverse: true, goal: atLeast(8), ours: b.braid(lat), theirs: b.netConn, peer: "net.Conn"},
-		{name: "sockets/8", unit: "us", goal: goal{none: true}, ours: b.braid(lat), theirs: b.bareSockets, peer: "bare sockets"},
 		{name: "shared/am_lat/8", unit: "us", goal: atMost(1.15), ours: b.braid(lat, "--shared"), theirs: b.braid(lat), peer: "owned"},
 	}
 	for _, size := range []int{8, 64 * kib, mib} {
