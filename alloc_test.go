@@ -32,6 +32,8 @@ func TestNoAllocations(t *testing.T) {
 			}{
 				{"message of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostAM(1, nil, b) }},
 				{"message of 4 KiB", 4 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
+				{"message of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
+				{"message of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
 				{"put of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostPut(b, key, 8) }},
 				{"put of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"put of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},

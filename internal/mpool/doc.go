@@ -7,6 +7,6 @@
 // Invariants:
 //
 //  1. A buffer is handed out to one at a time: from Get to its last Release.
-//  2. Each class keeps a bounded number of bytes.
+//  2. All classes together keep a bounded number of bytes; what was not used for longest goes first.
 //  3. Contents are whatever they were: who gets a buffer writes what he reads.
 package mpool

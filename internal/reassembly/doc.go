@@ -13,4 +13,5 @@
 //  3. A message is not delivered while a fragment of it is still being written: Place holds it until Unplace.
 //  4. A fragment out of bounds, of an unknown message, or overlapping what arrived is an error and changes nothing.
 //     So is one while a message is in too many pieces: what a fragment costs doesn't grow with what came before.
+//  5. A message's header and data stay as they are until the last reference to its Buf is gone; then all three are used again.
 package reassembly

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -30,7 +29,8 @@ type Message struct {
 	AM     uint16
 	Header []byte
 	Data   []byte
-	Buf    *transport.Buffer // holds Data; the caller's, once the message is whole
+	Buf    *transport.Buffer // holds Header and Data; the caller's, once the message is whole
+	data   *transport.Buffer // holds Data
 	have   []span            // what arrived, sorted, not touching
 	due    uint64            // bytes that did not arrive yet
 	parts  bool              // waits for Close, even when it is whole
@@ -42,7 +42,7 @@ type span struct{ from, to uint64 }
 // Table is the messages of one endpoint.
 type Table struct {
 	Limit uint64
-	Pool  *mpool.Pool // where messages have their memory from
+	Pool  *Pool // where messages have their memory from
 	open  map[uint64]*Message
 	held  uint64
 }
@@ -61,8 +61,8 @@ func (t *Table) Begin(id uint64, am uint16, header []byte, total uint64) (*Messa
 	if t.open == nil {
 		t.open = map[uint64]*Message{}
 	}
-	m := &Message{ID: id, AM: am, Header: append([]byte(nil), header...), Buf: t.Pool.Get(int(total)), due: total}
-	m.Data = m.Buf.Bytes[:total:total]
+	m := t.Pool.get(total)
+	m.ID, m.AM, m.Header = id, am, append(m.Header, header...)
 	t.open[id] = m
 	t.held += cost(total)
 	return m, nil
@@ -92,7 +92,7 @@ func (t *Table) Close(id uint64, am uint16, header []byte, total uint64) (*Messa
 	if m == nil || !m.parts || uint64(len(m.Data)) != total || !m.whole() || m.holds > 0 {
 		return nil, ErrFragment
 	}
-	m.AM, m.Header = am, append([]byte(nil), header...)
+	m.AM, m.Header = am, append(m.Header[:0], header...)
 	t.remove(m)
 	return m, nil
 }
@@ -156,7 +156,7 @@ func (t *Table) remove(m *Message) {
 func (t *Table) Drop() {
 	for _, m := range t.open { // in any order: nothing but memory comes of it
 		if m.holds == 0 { // else somebody still writes there, and nobody else must get it
-			m.Buf.Release()
+			m.Release()
 		}
 	}
 	t.open, t.held = nil, 0

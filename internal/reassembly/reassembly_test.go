@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/openbraid/braid/internal/mpool"
 )
 
 func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
@@ -26,7 +24,7 @@ func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
 				from = i
 			}
 		}
-		tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 1000}
+		tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 1000}
 		if _, err := tab.Begin(5, 1, []byte("h"), uint64(len(want))); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +57,7 @@ func TestAnyOrderOfFragmentsGivesTheMessageOnce(t *testing.T) {
 }
 
 func TestPartsWaitForTheirClose(t *testing.T) {
-	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 100}
+	tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 100}
 	for _, part := range []uint64{5, 0} {
 		if err := tab.Part(9, 10); err != nil {
 			t.Fatal(err)
@@ -92,7 +90,7 @@ func TestPartsWaitForTheirClose(t *testing.T) {
 }
 
 func TestBadFragments(t *testing.T) {
-	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 100}
+	tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 100}
 	if _, err := tab.Begin(1, 1, nil, 101); !errors.Is(err, ErrLimit) {
 		t.Fatal(err)
 	}
@@ -115,7 +113,7 @@ func TestBadFragments(t *testing.T) {
 // TestNotDeliveredWhileWritten: somebody who still writes into a message keeps it from being delivered, as an error that
 // changes nothing.
 func TestNotDeliveredWhileWritten(t *testing.T) {
-	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: 1 << 20}
+	tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 1 << 20}
 	if _, err := tab.Begin(1, 3, nil, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +157,7 @@ func TestNotDeliveredWhileWritten(t *testing.T) {
 // TestCostOfAttacks: what a peer has begun, or cut into pieces, costs no more than the limit says, in bytes and in time.
 func TestCostOfAttacks(t *testing.T) {
 	const limit = 1 << 20
-	tab := Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: limit}
+	tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: limit}
 	for id := uint64(1); ; id++ {
 		if _, err := tab.Begin(id, 1, make([]byte, 1024), id%2); err != nil {
 			if !errors.Is(err, ErrLimit) {
@@ -172,7 +170,7 @@ func TestCostOfAttacks(t *testing.T) {
 		}
 	}
 
-	tab = Table{Pool: mpool.New(64, 1<<20, 1<<20), Limit: limit}
+	tab = Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: limit}
 	if _, err := tab.Begin(1, 1, nil, limit); err != nil {
 		t.Fatal(err)
 	}

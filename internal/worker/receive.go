@@ -197,7 +197,7 @@ func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) er
 
 func (ep *Endpoint) whole(l *link, m *reassembly.Message) error {
 	err := ep.accept(l, delivery.Message{From: ep, ID: m.AM, Header: m.Header, Payload: m.Data}, m.Buf)
-	m.Buf.Release()
+	m.Release()
 	return err
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
-	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/paths"
+	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/transport"
@@ -37,7 +37,7 @@ type Worker struct {
 
 	calls  delivery.Queue
 	pool   request.Pool
-	memory *mpool.Pool // of messages of several frames
+	memory *reassembly.Pool // of messages of several frames
 
 	state
 }
@@ -51,6 +51,9 @@ type state struct {
 	room   arrivals.Room[*link] // for who has not said who he is
 }
 
+// keep is how many bytes a worker keeps for the messages of several frames to come, all in all.
+const keep = 32 << 20
+
 // New opens an interface of each transport.
 func New(o Options) (*Worker, error) {
 	o.Config.Defaults()
@@ -58,7 +61,7 @@ func New(o Options) (*Worker, error) {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
 	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, mem: o.Memory,
-		memory: mpool.New(4<<10, 64<<20, 32<<20)}
+		memory: reassembly.NewPool(4<<10, keep, keep)}
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.now = w.env.Now()
 	w.ground = paths.Ground{

@@ -29,7 +29,7 @@ func hashOf(roots ...any) uint64 {
 
 // What does not decide how a run goes on: counters for people, memory that is used again, names and luck.
 var (
-	noTypes = []string{"slog.Logger", "outbox.Scratch", "outbox.Stats", "worker.Stats", "mpool.Pool", "sim.luck", "sim.Config", "sim.pool", "config.Config",
+	noTypes = []string{"slog.Logger", "outbox.Scratch", "outbox.Stats", "worker.Stats", "mpool.Pool", "reassembly.Pool", "sim.luck", "sim.Config", "sim.pool", "config.Config",
 		"transport.Buffer", "sync.Mutex", "atomic.Int32", "memory.Region", "memory.Table", "fsm.Table"}
 	noFields = []string{"sim.Net.hash", "sim.Net.seq", "sim.Net.seed", "sim.Net.found", "sim.event.seq", "timer.Timer.seq", "timer.Set.seq", "sim.item.place"}
 )

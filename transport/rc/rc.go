@@ -110,7 +110,7 @@ func (t *rc) Open(env transport.Env) (transport.Iface, error) {
 	if err := o.defaults(); err != nil {
 		return nil, err
 	}
-	f := &iface{env: env, o: o, pool: mpool.New(4<<10, 2<<20, 8<<20)}
+	f := &iface{env: env, o: o, pool: mpool.New(4<<10, 2<<20, 16<<20)}
 	if !o.Polled {
 		if err := f.poll.Open(); err != nil {
 			return nil, &Error{Op: "open", Err: err}

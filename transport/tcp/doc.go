@@ -5,7 +5,8 @@
 //	         control frames ───┴──────────> Stream ──> socket ──> Stream ────────┴──> memory of Sink.Place
 //	                                          ^ Options.Wrapper (faults)
 //
-// Who may import it: programs (through the root package), tests. It imports transport and internal/ledger.
+// Who may import it: programs (through the root package), tests. It imports transport, internal/ledger,
+// internal/mpool and internal/poll.
 //
 // Invariants:
 //
