@@ -22,6 +22,9 @@ func TestNoAllocations(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			o := connectPolled(t, opts)
+			if n := len(o.a.Lanes()); opts.ErrorMode != braid.None && n != 2 {
+				t.Fatalf("%d lanes, want 2", n)
+			}
 			var got atomic.Int64
 			o.bw.HandleAM(1, func(*braid.Message) { got.Add(1) })
 			key, source := o.mem.Key(braid.Write), o.mem.Key(braid.Read)
@@ -33,7 +36,8 @@ func TestNoAllocations(t *testing.T) {
 				{"message of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostAM(1, nil, b) }},
 				{"message of 4 KiB", 4 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
 				{"message of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
-				{"message of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
+				{"message of 200 KiB, several frames of one lane", 200 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
+				{"message of 1 MiB, over all lanes", 1 << 20, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
 				{"put of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostPut(b, key, 8) }},
 				{"put of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"put of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
