@@ -26,11 +26,7 @@ func TestNoAllocations(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			o := connectPolled(t, opts)
-			for ctx := testContext(t); len(o.a.Lanes()) < len(opts.Rails); o.turn() {
-				if ctx.Err() != nil {
-					t.Fatal("the second lane does not come up")
-				}
-			}
+			haveLanes(t, o, len(opts.Rails))
 			var got atomic.Int64
 			o.bw.HandleAM(1, func(*braid.Message) { got.Add(1) })
 			key, source := o.mem.Key(braid.Write), o.mem.Key(braid.Read)
@@ -81,5 +77,15 @@ func TestNoAllocations(t *testing.T) {
 				t.Error("no message arrived")
 			}
 		})
+	}
+}
+
+// haveLanes makes progress until there are n lanes.
+func haveLanes(t *testing.T, o *owned, n int) {
+	t.Helper()
+	for ctx := testContext(t); len(o.a.Lanes()) < n; o.turn() {
+		if ctx.Err() != nil {
+			t.Fatalf("%d lanes, want %d", len(o.a.Lanes()), n)
+		}
 	}
 }
