@@ -25,7 +25,7 @@ type perftestCommand struct {
 	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
 	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client that ran a test, as ucx_perftest does. --no-once: serve one after the other."`
 	Spawn  bool   `help:"Start the server, too, in a process of its own."`
-	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B."`
+	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B (two different ones, if there are); off: to none."`
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
 	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
@@ -80,6 +80,9 @@ func (*perftestCommand) Help() string {
 		fmt.Fprintf(&b, "  %-8s %s\n", t[0], t[1])
 	}
 	b.WriteString(`
+A bandwidth test looks at the clock once for many operations: its percentiles and its maximum are of averages over so many, which the output says (--json: latency_us.average_over).
+An interrupted run prints what it has measured until then (--json: "interrupted": true), except with --pair-modes. --spawn binds the two processes to two different processors, if there are; --cpus off leaves that to the system.
+
 Examples:
 
   braid perftest                          be a server on 127.0.0.1:13337
@@ -121,8 +124,9 @@ func (c *perftestCommand) Run(w world, k *kong.Context) error {
 		defer child.Kill()
 	}
 	broken := false
+	p := printer{out: w.out, form: c.perftestPrint, batch: c.Batch != "", cpus: c.CPUs}
 	for _, t := range tests {
-		r, err := c.measure(w, addr, t)
+		r, err := c.measure(w, addr, t, &p)
 		if err != nil {
 			return err
 		}
@@ -167,6 +171,11 @@ func (c *perftestCommand) setup(w world) (perf.Setup, error) {
 		return s, fmt.Errorf("--spawn starts a server here, %s names another: leave one of them out", c.Host)
 	case c.Listen != "" && (c.Spawn || c.Host != ""):
 		return s, errors.New("--listen is for a server")
+	}
+	if c.CPUs == "off" {
+		c.CPUs = ""
+	} else if a, b, ok := perf.TwoCPUs(); ok && c.Spawn && c.CPUs == "" && c.CPU == "" {
+		c.CPUs = fmt.Sprintf("%d,%d", a, b)
 	}
 	if c.CPUs != "" {
 		a, _, ok := strings.Cut(c.CPUs, ",")
@@ -294,17 +303,20 @@ func (c *perftestCommand) serve(w world, setup perf.Setup) error {
 // errParentGone is the normal end of a server that was spawned.
 var errParentGone = errors.New("who started this server is gone")
 
-// measure runs one test and prints it.
-func (c *perftestCommand) measure(w world, addr string, t measurement) (r perf.Result, err error) {
-	p := printer{out: w.out, form: c.perftestPrint, name: t.name}
+// measure runs one test and prints it, also if it is broken off.
+func (c *perftestCommand) measure(w world, addr string, t measurement, p *printer) (r perf.Result, err error) {
+	p.begin(t.name, t.Params)
 	if c.PairModes {
 		r, err = perf.RunPairs(w.ctx, addr, c.pair(t))
 	} else {
-		p.params = &t.Params
 		r, err = perf.Run(w.ctx, addr, t.Params, p.row)
 	}
-	if err != nil {
+	if err != nil && !r.Interrupted {
 		return r, err
 	}
-	return r, p.result(&r)
+	r.CPUs = c.CPUs
+	if e := p.result(&r); err == nil {
+		err = e
+	}
+	return r, err
 }

@@ -10,12 +10,23 @@ import (
 	"github.com/openbraid/braid/internal/perf"
 )
 
-// printer prints one test in the form asked for. Columns are those of ucx_perftest.
+// printer prints tests in the form asked for. Columns are those of ucx_perftest; with a batch file CSV also says whose they are.
 type printer struct {
 	out    io.Writer
 	form   perftestPrint
-	name   string       // in a batch file
-	params *perf.Params // nil once the head is printed
+	batch  bool
+	headed bool   // the first line of CSV stands
+	cpus   string // that both processes are bound to
+
+	name   string // in a batch file
+	test   perf.Params
+	params *perf.Params // nil once the head of the test is printed
+}
+
+// begin says what comes next.
+func (p *printer) begin(name string, test perf.Params) {
+	p.name, p.test = name, test
+	p.params = &p.test
 }
 
 const (
@@ -30,11 +41,14 @@ func (p *printer) head() {
 	switch {
 	case t == nil:
 	case p.form.CSV:
-		label := ""
-		if p.name != "" {
-			label = "name,"
+		switch {
+		case p.headed:
+		case p.batch:
+			fmt.Fprintln(p.out, "name,test,size,iterations,percentile,percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr")
+		default:
+			fmt.Fprintf(p.out, "iterations,%.1f_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n", t.Percentile)
 		}
-		fmt.Fprintf(p.out, "%siterations,%.1f_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n", label, t.Percentile)
+		p.headed = true
 	default:
 		title := t.Test
 		if p.name != "" {
@@ -48,10 +62,29 @@ func (p *printer) head() {
 		if t.Lanes > 0 {
 			lanes = strconv.Itoa(t.Lanes)
 		}
-		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %s, error mode %v, %s, outstanding %d, verify %v\n",
-			title, t.Size, t.Transport, lanes, t.ErrorMode, mode, t.Outstanding, t.Verify)
+		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %s, error mode %v, %s, outstanding %d, verify %v%s\n",
+			title, t.Size, t.Transport, lanes, t.ErrorMode, mode, t.Outstanding, t.Verify, p.bound())
+		if n := t.Stretch(); n > 1 {
+			fmt.Fprintf(p.out, "percentiles are of averages over %d operations\n", n)
+		}
 		p.tableHead(t)
 	}
+}
+
+// bound says where both processes are bound to, if they are.
+func (p *printer) bound() string {
+	if p.cpus == "" {
+		return ""
+	}
+	return ", cpus " + p.cpus
+}
+
+// cell is a name in CSV.
+func cell(s string) string {
+	if strings.ContainsAny(s, ",\"") {
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
 }
 
 func (p *printer) tableHead(t *perf.Params) {
@@ -80,11 +113,12 @@ func (p *printer) row(r perf.Row) {
 	p.head()
 	switch {
 	case p.form.CSV:
-		label := ""
-		if p.name != "" {
-			label = p.name + ","
+		rank := ""
+		if p.batch {
+			fmt.Fprintf(p.out, "%s,%s,%d,", cell(p.name), p.test.Test, p.test.Size)
+			rank = strconv.FormatFloat(p.test.Percentile, 'g', -1, 64) + ","
 		}
-		fmt.Fprintf(p.out, "%s%d,%.3f,%.3f,%.3f,%.2f,%.2f,%.0f,%.0f\n", label, r.Iterations, r.Typical, r.Moment, r.All, r.MomentMB, r.AllMB, r.MomentRate, r.AllRate)
+		fmt.Fprintf(p.out, "%d,%s%.3f,%.3f,%.3f,%.2f,%.2f,%.0f,%.0f\n", r.Iterations, rank, r.Typical, r.Moment, r.All, r.MomentMB, r.AllMB, r.MomentRate, r.AllRate)
 	default:
 		stage := ""
 		if r.Final {
@@ -114,6 +148,8 @@ func (p *printer) result(r *perf.Result) error {
 		return json.NewEncoder(p.out).Encode(r)
 	case r.Pair != nil:
 		p.pair(r)
+	case r.Interrupted && !p.form.CSV:
+		fmt.Fprintln(p.out, "broken off: this is what was measured until then")
 	case r.Verified && p.form.CSV && !r.Broken():
 	case r.Verified:
 		fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)
@@ -124,12 +160,24 @@ func (p *printer) result(r *perf.Result) error {
 func (p *printer) pair(r *perf.Result) {
 	q := r.Pair
 	if p.form.CSV {
-		fmt.Fprintf(p.out, "test,size,ratio,low,high,delta_ns,delta_low,delta_high,pairs\n%s,%d,%.4f,%.4f,%.4f,%.2f,%.2f,%.2f,%d\n",
-			r.Test, r.Size, q.Ratio, q.Low, q.High, q.DeltaNS.Median, q.DeltaNS.Low, q.DeltaNS.High, q.Pairs)
+		head, name := "", ""
+		if p.batch {
+			head, name = "name,", cell(p.name)+","
+		}
+		if !p.headed {
+			fmt.Fprintf(p.out, "%stest,size,ratio,low,high,delta_ns,delta_low,delta_high,pairs\n", head)
+			p.headed = true
+		}
+		fmt.Fprintf(p.out, "%s%s,%d,%.4f,%.4f,%.4f,%.2f,%.2f,%.2f,%d\n",
+			name, r.Test, r.Size, q.Ratio, q.Low, q.High, q.DeltaNS.Median, q.DeltaNS.Low, q.DeltaNS.High, q.Pairs)
 		return
 	}
-	fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %d, %s, %s, %d pairs of blocks of %d operations, seed %d\n",
-		r.Test, r.Size, r.Transport, r.Lanes, r.Mode, r.ErrorMode, q.Pairs, q.BlockOps, q.Seed)
+	title := r.Test
+	if p.batch {
+		title = p.name + ": " + title
+	}
+	fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %d, %s, %s, %d pairs of blocks of %d operations, seed %d%s\n",
+		title, r.Size, r.Transport, r.Lanes, r.Mode, r.ErrorMode, q.Pairs, q.BlockOps, q.Seed, p.bound())
 	fmt.Fprintf(p.out, "ratio      %.4f   95 %% within %.4f to %.4f   (time with the first / time with the second; above 1 is a cost)\n", q.Ratio, q.Low, q.High)
 	fmt.Fprintf(p.out, "difference %.1f ns an operation, 95 %% within %.1f to %.1f\n", q.DeltaNS.Median, q.DeltaNS.Low, q.DeltaNS.High)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,9 @@ func checkJSON(t *testing.T, test string, window float64, args []string) {
 			t.Errorf("latency_us.%s is %v", key, lat[key])
 		}
 	}
+	if over := map[string]float64{"am_bw": 1024, "put_bw": 7, "get": 1}[test]; lat["average_over"] != over {
+		t.Errorf("latency_us.average_over is %v, want %v", lat["average_over"], over)
+	}
 	for _, key := range []string{"bandwidth_mb_s", "message_rate"} {
 		if v, _ := got[key].(float64); v <= 0 {
 			t.Errorf("%s is %v", key, got[key])
@@ -128,7 +132,8 @@ func TestPerftestBatch(t *testing.T) {
 		t.Fatalf("status %d: %s", status, errOut)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "name,iterations,50.0_percentile_lat,") || !strings.HasPrefix(lines[1], "small,5,") || !strings.HasPrefix(lines[3], "large,7,") {
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "name,test,size,iterations,percentile,") || !strings.HasPrefix(lines[1], "small,am_lat,8,5,50,") || !strings.HasPrefix(lines[2], "large,put_bw,65536,7,50,") ||
+		strings.Count(lines[0], ",") != strings.Count(lines[2], ",") {
 		t.Errorf("%s", out)
 	}
 	if err := os.WriteFile(file, []byte("ok -t am_lat\nbad -t am_lat -n x\n"), 0o600); err != nil {
@@ -136,6 +141,62 @@ func TestPerftestBatch(t *testing.T) {
 	}
 	if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != exitUsage || !strings.Contains(errOut, ":2:") {
 		t.Errorf("status %d: %s", status, errOut)
+	}
+}
+
+// What was measured is not lost when a run is interrupted.
+func TestPerftestInterrupted(t *testing.T) {
+	for form, want := range map[string]string{"--json": `"interrupted":true`, "-f": "Final:"} {
+		addr := server(t)
+		for wait := 200 * time.Millisecond; ; wait *= 2 { // until it has come to measure something
+			status, text := interrupted(t, wait, "perftest", addr, "-t", "am_bw", "-n", "1000000000000", "-w", "0", form)
+			if status != exitInterrupted {
+				t.Fatalf("%s: status %d:\n%s", form, status, text)
+			}
+			if strings.Contains(text, want) {
+				break
+			}
+			if wait > 10*time.Second {
+				t.Fatalf("%s: want %s:\n%s", form, want, text)
+			}
+		}
+	}
+}
+
+// interrupted runs a command line for so long, and returns its status and all it said.
+func interrupted(t *testing.T, after time.Duration, args ...string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer time.AfterFunc(after, func() { cancel(errInterrupted) }).Stop()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	status := run(world{ctx, strings.NewReader(""), out, out}, args)
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status, string(text)
+}
+
+// Two processes run on two processors unless somebody says otherwise, and the output says on which.
+func TestPerftestSpawnIsBound(t *testing.T) {
+	a, b, ok := perf.TwoCPUs()
+	if !ok {
+		t.Skip("this process may use one processor only, or can't know which")
+	}
+	line := []string{"perftest", "--spawn", "-t", "am_bw", "-n", "100", "-w", "0"}
+	for _, c := range []struct{ more, want string }{
+		{"", fmt.Sprintf(", cpus %d,%d\n", a, b)},
+		{"--json", fmt.Sprintf(`"cpus":"%d,%d"`, a, b)},
+		{"--cpus off", "verify false\n"},
+	} {
+		out, errOut, status := built(t, append(line, strings.Fields(c.more)...)...)
+		if status != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%q: status %d, want %q: %s%s", c.more, status, c.want, out, errOut)
+		}
 	}
 }
 
@@ -251,7 +312,8 @@ Final:              1,234,567      1.500     2.000     2.500       3.00       3.
 		{perftestPrint{JSON: true}, ""},
 	} {
 		var out bytes.Buffer
-		p := printer{out: &out, form: c.form, params: &params}
+		p := printer{out: &out, form: c.form}
+		p.begin("", params)
 		p.row(row)
 		p.row(last)
 		if d := cmp.Diff(c.want, out.String()); d != "" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/openbraid/braid/internal/perf"
 )
 
 // usage is an error of the command line.
@@ -14,51 +16,10 @@ type usage struct{ error }
 
 func (u usage) Unwrap() error { return u.error }
 
-// refused are ucx_perftest's letters that mean nothing here, with the reason.
-var refused = map[string]string{
-	"-m": "there is host memory only",
-	"-i": "a message is one piece, there is no distance between pieces",
-	"-l": "a node does not connect to itself yet; --spawn measures between two processes of one host",
-	"-o": "nothing at the target moves without its own progress over sockets",
-	"-B": "memory is registered at once",
-	"-6": "an address says which kind it is: write [::1]",
-	"-I": "there is nothing more to print, and an Owned worker can always be woken",
-	"-d": "lanes follow from the address of HOST; choose that",
-	"-x": "write --transport",
-	"-D": "data is one contiguous piece",
-	"-W": "how much may be unacknowledged is the endpoint's own business; -O is the window of operations",
-	"-A": "an Owned worker has no thread beside the polling one; --shared has",
-	"-T": "one thread measures",
-	"-M": "--owned is single, --shared is multi",
-	"-C": "there are no tags",
-	"-U": "there are no tags",
-	"-r": "there are no streams of bytes",
-	"-e": "write --error-mode",
-	"-E": "a test polls",
-	"-z": "a put always goes to registered memory, and sources need none",
-	"-P": "a program of one process does not know MPI",
-}
-
-// refuse looks for ucx_perftest's letters that mean nothing here.
-func refuse(args []string) error {
-	for _, a := range args {
-		if a == "--" {
-			return nil
-		}
-		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
-			continue
-		}
-		if why, ok := refused[a[:2]]; ok {
-			return fmt.Errorf("%s: not here: %s", a[:2], why)
-		}
-	}
-	return nil
-}
-
 // parse is the parser with an eye on letters that people know from ucx_perftest: it would only say that it doesn't.
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if len(args) > 0 && args[0] == "perftest" {
-		if err := refuse(args[1:]); err != nil {
+		if err := perf.Refuse(args[1:]); err != nil {
 			return nil, err
 		}
 		args = joined(args)
@@ -101,7 +62,7 @@ func (t *perftestTest) zeros(path []*kong.Path) error {
 
 // parseLine reads the options of one line of a batch file; what it does not say stays as t has it.
 func parseLine(t *perftestTest, args []string, idle idleFlags) (*perftestTest, error) {
-	if err := refuse(args); err != nil {
+	if err := perf.Refuse(args); err != nil {
 		return nil, err
 	}
 	args = joined(args)

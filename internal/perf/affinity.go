@@ -7,6 +7,25 @@ import (
 	"strings"
 )
 
+// maxCPUs is above the highest number of a processor.
+const maxCPUs = 1024
+
+// TwoCPUs are two processors for two processes, of two cores if there are; false if this process may use only one, or can't know.
+func TwoCPUs() (a, b int, ok bool) { return apart(allowed(), core) }
+
+func apart(cpus []int, core func(int) string) (a, b int, ok bool) {
+	if len(cpus) < 2 {
+		return 0, 0, false
+	}
+	a, b = cpus[0], cpus[1]
+	for _, cpu := range cpus[1:] {
+		if core(cpu) != core(a) {
+			return a, cpu, true
+		}
+	}
+	return a, b, true
+}
+
 // cpuOf reads the number of a processor; -1 if there is none.
 func cpuOf(s string) (int, error) {
 	if s == "" {
@@ -16,7 +35,7 @@ func cpuOf(s string) (int, error) {
 		return -1, fmt.Errorf("-c %s: one number, of the processor for this process; two processes, with --spawn, are bound by --cpus %s", s, s)
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n >= 1024 {
+	if err != nil || n < 0 || n >= maxCPUs {
 		return -1, fmt.Errorf("cpu %q: a number from 0 to 1023", s)
 	}
 	if !canPin {

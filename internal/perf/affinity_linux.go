@@ -2,6 +2,7 @@ package perf
 
 import (
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,4 +17,27 @@ func pin(cpu int) error {
 		return fmt.Errorf("can't run on cpu %d: %w", cpu, err)
 	}
 	return nil
+}
+
+// allowed are the processors that this process may use, in order.
+func allowed() (list []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	for cpu := range maxCPUs {
+		if set.IsSet(cpu) {
+			list = append(list, cpu)
+		}
+	}
+	return list
+}
+
+// core names what a processor shares with its siblings; "" if the system does not say.
+func core(cpu int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

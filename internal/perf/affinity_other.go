@@ -7,3 +7,7 @@ import "errors"
 const canPin = false
 
 func pin(int) error { return errors.ErrUnsupported }
+
+func allowed() []int { return nil }
+
+func core(int) string { return "" }

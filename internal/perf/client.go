@@ -53,12 +53,22 @@ type client struct {
 	since time.Time // when the current wait began
 }
 
-// Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody.
+// Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody. What is broken off has
+// an error, and a result of what was measured until then: Interrupted.
 func Run(ctx context.Context, addr string, p Params, tell func(Row)) (Result, error) {
 	if err := p.Validate(); err != nil {
 		return Result{}, err
 	}
-	return onThread(p.CPUs, func() (Result, error) { return run(ctx, addr, p, tell) })
+	r, err := onThread(p.CPUs, func() (Result, error) { return run(ctx, addr, p, tell) })
+	return r, ended(ctx, err)
+}
+
+// ended is why it ended: what an interruption makes fail is not why.
+func ended(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
 }
 
 // onThread runs fn on a thread of its own, which is bound to a processor if one is named.
@@ -97,6 +107,11 @@ func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, 
 	m := newMeter(&p, tell)
 	m.begin()
 	if err := c.operate(p.Iterations, m); err != nil {
+		if m.ops > 0 { // the rest is what nobody has counted
+			m.row(true)
+			p.Verify, r.Interrupted = false, true
+			r.take(&p, m, Tally{})
+		}
 		return r, c.explain(err)
 	}
 	m.row(true)

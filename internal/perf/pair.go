@@ -68,7 +68,8 @@ func RunPairs(ctx context.Context, addr string, p PairParams) (Result, error) {
 	if err := p.Validate(); err != nil {
 		return Result{}, err
 	}
-	return onThread(p.CPUs, func() (Result, error) { return runPairs(ctx, addr, p) })
+	r, err := onThread(p.CPUs, func() (Result, error) { return runPairs(ctx, addr, p) })
+	return r, ended(ctx, err)
 }
 
 func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err error) {

@@ -157,8 +157,8 @@ func TestMeterSkips(t *testing.T) {
 
 func TestStretchOfGets(t *testing.T) {
 	for window, want := range map[int]int{1: 1, 32: 1024} {
-		cl := client{p: Params{Test: "get", Size: 8, Outstanding: window}}
-		if got := cl.stretch(); got != want {
+		cl := Params{Test: "get", Size: 8, Outstanding: window}
+		if got := cl.Stretch(); got != want {
 			t.Errorf("window %d: %d", window, got)
 		}
 	}
@@ -167,8 +167,8 @@ func TestStretchOfGets(t *testing.T) {
 // A stretch that measures next to nothing, or whose clock call is a tenth of it, measures the clock.
 func TestStretch(t *testing.T) {
 	for _, c := range []struct{ size, window, want int }{{8, 32, 1024}, {1 << 20, 32, 32}, {16 << 20, 4, 4}, {4096, 32, 256}, {8, 1000, 2000}} {
-		cl := client{p: Params{Size: c.size, Outstanding: c.window}}
-		if got := cl.stretch(); got != c.want {
+		cl := Params{Size: c.size, Outstanding: c.window}
+		if got := cl.Stretch(); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}

@@ -9,6 +9,8 @@ type Result struct {
 	Mode        string  `json:"mode"` // "owned" or "shared"
 	Size        int     `json:"size"`
 	Header      int     `json:"header"`
+	CPUs        string  `json:"cpus,omitempty"`        // that the two processes are bound to: the client's, the server's
+	Interrupted bool    `json:"interrupted,omitempty"` // broken off: what was measured until then
 	Iterations  int     `json:"iterations"`
 	Outstanding int     `json:"outstanding"`
 	Latency     Latency `json:"latency_us"`
@@ -22,12 +24,15 @@ type Result struct {
 	Pair        *Pair   `json:"pair,omitempty"`
 }
 
-// Latency is in microseconds: half of a round trip, or the time per operation of a stream.
+// Latency is in microseconds: half of a round trip, or the time per operation of a stream. Percentiles and the maximum of a stream are
+// those of averages over Over operations: a single one may have taken longer.
 type Latency struct {
 	P50 float64 `json:"p50"`
 	P99 float64 `json:"p99"`
 	Avg float64 `json:"avg"`
 	Max float64 `json:"max"`
+	// Over is how many operations one of these times is the average of; 1: each was timed.
+	Over int `json:"average_over"`
 }
 
 // Broken says whether something was lost, doubled, corrupt or out of order.
@@ -37,6 +42,7 @@ func (r *Result) take(p *Params, m *meter, t Tally) {
 	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()
 	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.ops, p.Outstanding
 	r.Latency = m.latency()
+	r.Latency.Over = p.Stretch()
 	_, bandwidth, rate := m.averages(m.ops, m.last-m.start)
 	r.Bandwidth, r.Rate = rounded(bandwidth), rounded(rate)
 	r.Verified = p.Verify

@@ -126,20 +126,24 @@ func (w *window) drain() error {
 	return w.c.ep.Flush(w.c.ctx)
 }
 
-// stretch is how many operations go between two looks at the clock: a multiple of the window, worth some microseconds.
-// That is one if each is waited for.
-func (c *client) stretch() int {
-	if c.p.IsLatency() {
+// Stretch is how many operations go between two looks at the clock: a multiple of the window, worth some microseconds. That is one if each is
+// waited for.
+func (p *Params) Stretch() int {
+	o := p.Outstanding
+	t, _ := lookup(p.Test)
+	switch {
+	case p.IsLatency():
 		return 1
+	case t.put && p.Verify:
+		return o // rounds
 	}
-	o := c.p.Outstanding
-	n := min(1024, max(1, (1<<20)/max(1, c.p.Size)))
+	n := min(1024, max(1, (1<<20)/max(1, p.Size)))
 	return (n + o - 1) / o * o
 }
 
 // stream posts n operations, a window of them at a time, and flushes.
 func (c *client) stream(n int, m *meter) error {
-	w, stretch := c.window(), c.stretch()
+	w, stretch := c.window(), c.p.Stretch()
 	for done := 0; done < n; {
 		k := min(stretch, n-done)
 		for j := 0; j < k; j++ {
