@@ -113,6 +113,9 @@ func (ep *Endpoint) Abort() {
 
 // do posts and waits. While too many operations wait already, it waits for room.
 func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error)) error {
+	if err := ep.w.mayWait("wait", ep.e.Addr()); err != nil {
+		return err
+	}
 	for {
 		ep.w.lock()
 		r, err := post()
@@ -122,7 +125,7 @@ func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error
 			_, err := ep.w.wait(ctx, r)
 			return err
 		case err == nil:
-			if ep.w.owned && !ep.w.running.Load() {
+			if ep.w.owned {
 				ep.w.eng.Flush()
 			}
 			return nil

@@ -77,10 +77,11 @@ func (w *Worker) Sleep(ctx context.Context) error {
 		return opError("sleep", "", ErrShared)
 	case w.closed:
 		return opError("sleep", "", ErrClosed)
-	case w.running.Load():
-		return opError("sleep", "", ErrInCallback)
 	case ctx.Err() != nil:
 		return opError("sleep", "", ctx.Err())
+	}
+	if err := w.mayWait("sleep", ""); err != nil {
+		return err
 	}
 	after, idle := w.idle()
 	if !idle {

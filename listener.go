@@ -3,6 +3,7 @@ package braid
 import (
 	"context"
 
+	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/worker"
 )
 
@@ -23,7 +24,7 @@ type Listener struct {
 // Errors: *OpError: ErrRails: addr is of an interface that the rails leave out, or none of them can be used; the system's.
 // Source: ucp_listener_create.
 func (w *Worker) Listen(addr string, options ...ListenOption) (*Listener, error) {
-	addrs, err := resolve(context.Background(), addr)
+	addrs, err := rail.Resolve(context.Background(), addr)
 	if err != nil {
 		return nil, opError("listen", addr, err)
 	}
@@ -62,6 +63,9 @@ func (l *Listener) Addrs() []string {
 // by Options.OnEvent (Failed) and by Endpoint.Err.
 // Errors: *OpError: ErrClosed, the context's.
 func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
+	if err := l.w.mayWait("accept", ""); err != nil {
+		return nil, err
+	}
 	l.w.lock()
 	e, r, err := l.l.Accept()
 	l.w.unlock()

@@ -32,11 +32,15 @@ func (q Request) taken() bool { return q.stale() || q.r.Waited }
 
 // Wait waits for the user's end: sent; of a Flush: executed. It gives the request back.
 //
-// Errors: the operation's; ErrRequest if it was given back before, or another goroutine waits for it. If the context is over
+// Errors: the operation's; ErrRequest if it was given back before, or another goroutine waits for it; ErrInCallback, and then the
+// request is still the caller's. If the context is over
 // first, the buffers are the caller's again when Wait returns, and the error's Fate says what the peer may have done.
 func (q Request) Wait(ctx context.Context) error {
 	if q.r == nil {
 		return q.err
+	}
+	if err := q.w.mayWait("wait", ""); err != nil {
+		return err
 	}
 	q.w.lock()
 	taken := q.taken()

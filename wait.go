@@ -117,7 +117,9 @@ func (w *Worker) keep() {
 // unwatch: the keeper stays away, so nobody waits for the descriptors before it sleeps again.
 func (w *Worker) unwatch() {
 	w.mu.Lock()
-	w.eng.Watch(false)
+	if !w.keeper.asleep() { // else somebody stands in for it, and sleeps by now
+		w.eng.Watch(false)
+	}
 	w.mu.Unlock()
 }
 
@@ -156,6 +158,14 @@ func (w *Worker) sleep() bool {
 	w.sleeper.Wait(timeout)
 	w.keeper.wakeAt.Store(0)
 	return true
+}
+
+// mayWait says whether a call may block here: refused before anything is posted, since an error afterwards would have it done twice.
+func (w *Worker) mayWait(op, peer string) error {
+	if w.owned && w.running.Load() {
+		return &OpError{Op: op, Peer: peer, Fate: NotExecuted, Err: ErrInCallback}
+	}
+	return nil
 }
 
 // wait makes progress until r's end for the user, or until the context is over. It gives r back.
@@ -217,9 +227,6 @@ func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error)
 	var s slumber
 	defer s.end()
 	for idle := 0; !r.Ended(); {
-		if w.running.Load() {
-			return nil, public(w.eng.Abandon(r, ErrInCallback))
-		}
 		if ctx.Err() != nil {
 			return nil, public(w.eng.Abandon(r, ctx.Err()))
 		}

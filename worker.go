@@ -3,14 +3,12 @@ package braid
 import (
 	"context"
 	"fmt"
-	"net"
-	"net/netip"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -191,7 +189,10 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 // Errors: *OpError: ErrDial with a *LaneError for each way tried, or with ErrRails, ErrRefused, ErrVersion, ErrSecret, the context's.
 // Source: ucp_ep_create with a socket address.
 func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (*Endpoint, error) {
-	addrs, err := resolve(ctx, addr)
+	if err := w.mayWait("dial", addr); err != nil {
+		return nil, err
+	}
+	addrs, err := rail.Resolve(ctx, addr)
 	if err != nil {
 		return nil, opError("dial", addr, err)
 	}
@@ -213,31 +214,6 @@ func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (
 		return nil, err
 	}
 	return ep, nil
-}
-
-// resolve turns a host name into addresses.
-func resolve(ctx context.Context, addr string) ([]string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("%w; write host:port", err)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return nil, fmt.Errorf("port %q: want a number from 0 to 65535", port)
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return []string{net.JoinHostPort(host, port)}, nil
-	}
-	ips, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	for i := range ips {
-		ips[i] = net.JoinHostPort(ips[i], port)
-	}
-	return ips, nil
 }
 
 // endpoint is the public face of an engine's endpoint.

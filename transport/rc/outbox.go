@@ -10,8 +10,9 @@ import (
 const (
 	// chunkLen is the size of the memory that frames are encoded into.
 	chunkLen = 64 << 10
-	// maxControl is how much control frames may wait; a single larger one is taken too.
-	maxControl = 64 << 10
+	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
+	// refused, and a turn may bring ten thousands.
+	maxControl = 16 << 20
 )
 
 // outbox is what has been posted and is in no work request yet.

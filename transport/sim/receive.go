@@ -241,7 +241,7 @@ func (ep *endpoint) owe(at time.Duration) {
 
 // acknowledge sends the acknowledgement that is due.
 func (ep *endpoint) acknowledge() int {
-	if ep.life != up || !ep.due(ep.ackDue) {
+	if ep.life != up || len(ep.control) > 0 || !ep.due(ep.ackDue) {
 		return 0
 	}
 	ep.ackDue, ep.ackSent, ep.ackBytes = 0, ep.accepted, 0

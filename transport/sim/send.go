@@ -135,8 +135,9 @@ func (ep *endpoint) pump() {
 	}
 	if ep.ask {
 		ep.ask = false
-		n.send(ep, item{kind: itemAck, ackNow: true, ack: ep.tellPosition()})
+		n.send(ep, item{kind: itemAck, ackNow: true, ack: ep.tellPosition(len(ep.control))})
 	}
+	ep.acknowledge() // it may have waited for what was to be said before
 }
 
 func (ep *endpoint) pumpLater(d time.Duration) {
@@ -148,7 +149,7 @@ func (ep *endpoint) pumpLater(d time.Duration) {
 func (ep *endpoint) sendControl(k int) {
 	for i := range k {
 		it := ep.control[i]
-		it.ack = ep.tellPosition()
+		it.ack = ep.tellPosition(len(ep.control) - i - 1)
 		ep.net.send(ep, it)
 	}
 	rest := copy(ep.control, ep.control[k:])
@@ -174,15 +175,16 @@ func (ep *endpoint) sendData() {
 	if ep.lent && ep.sent+1 == ep.flushed {
 		it.ackNow, ep.lent = true, false
 	}
-	it.ack = ep.tellPosition()
+	it.ack = ep.tellPosition(len(ep.control))
 	ep.net.note(WentOut, ep, ep.sent, int(checksum(uint64(it.size), it.buf.Bytes[:min(it.size, 64)])>>1))
 	ep.sent++
 	ep.net.send(ep, it)
 }
 
-// tellPosition is the acknowledgement that rides on a frame: often the newest, sometimes an old one.
-func (ep *endpoint) tellPosition() uint64 {
-	if ep.life == up && ep.net.maybe(2) {
+// tellPosition is the acknowledgement that rides on a frame: often the newest, sometimes an old one. It is no new one while control
+// frames wait behind: they may be about what it would cover.
+func (ep *endpoint) tellPosition(behind int) uint64 {
+	if ep.life == up && behind == 0 && ep.net.maybe(2) {
 		ep.ackSent, ep.ackDue, ep.ackBytes = ep.accepted, 0, 0
 	}
 	return ep.ackSent

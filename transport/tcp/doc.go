@@ -13,8 +13,9 @@
 //  1. Bytes are known in packet.go only; docs/wire.md, "TCP framing", describes them.
 //  2. Frames are written whole and in posting order; control frames go at the next frame boundary, before data frames of
 //     which nothing is written yet.
-//  3. Of the headers that are not written yet at most one carries an acknowledgement, the first one; so
-//     acknowledgements never go back, and each is as late as it can be.
+//  3. Of the headers that are not written yet at most one carries an acknowledgement: the last control frame's, or, if none
+//     waits, the first data frame's. So acknowledgements never go back, each is as late as it can be, and none passes by
+//     what this side has said of the frames that it covers.
 //  4. The acknowledgement in a header is applied after the frame behind it was handed to the sink; so what a
 //     peer says of a frame (a refusal, say) is seen before the acknowledgement that covers it.
 //  5. No acknowledgement covers a frame while the sink is taking it. If the sink quiesces the endpoint from

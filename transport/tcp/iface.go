@@ -17,6 +17,8 @@ const (
 	directMax = 4
 	// everyIdle: so often a turn of few endpoints that found nothing asks for listeners too.
 	everyIdle = 8
+	// everyBusy: and at least so often, however much there is to do.
+	everyBusy = time.Millisecond
 	// mutedEvery is how long the engine may sleep with an endpoint whose descriptor can't wake it.
 	mutedEvery = 10 * time.Millisecond
 )
@@ -49,8 +51,9 @@ type iface struct {
 // turn is where Progress stands.
 type turn struct {
 	running bool
-	asked   bool // somebody may sleep after this: look everywhere
-	idle    int  // turns in a row that found nothing
+	asked   bool          // somebody may sleep after this: look everywhere
+	idle    int           // turns in a row that found nothing
+	last    time.Duration // when the system was last asked who is ready
 	// now is when it began: asked for before the sockets are read, so that nobody waits for the answer.
 	now time.Duration
 }

@@ -15,8 +15,11 @@ const (
 	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then, and
 	// little enough to be in the cache yet.
 	askEvery = 128 << 10
-	// maxControl is how much control frames may wait; a single larger one is taken too.
-	maxControl = 64 << 10
+	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
+	// refused, and a turn may bring ten thousands.
+	maxControl = 16 << 20
+	// keepControl of that memory is kept.
+	keepControl = 64 << 10
 )
 
 // outbox is what has been posted and is not written yet.
@@ -27,6 +30,7 @@ const (
 type outbox struct {
 	ctl    []byte
 	ctlOff int  // written of it; whole frames only when 0
+	ctlEnd int  // where the last frame of it begins
 	asking bool // a request for an acknowledgement is in it
 
 	chunk     *transport.Buffer // frames are encoded into it
@@ -59,6 +63,7 @@ type part struct {
 func (o *outbox) control(h header, head, payload []byte) {
 	var b [headerLen]byte
 	h.emit(b[:])
+	o.ctlEnd = len(o.ctl)
 	o.ctl = append(o.ctl, b[:]...)
 	o.ctl = append(o.ctl, head...)
 	o.ctl = append(o.ctl, payload...)
@@ -195,15 +200,15 @@ func (o *outbox) controlWritten(n int) {
 	if o.ctlOff += n; o.ctlOff < len(o.ctl) {
 		return
 	}
-	o.ctlOff, o.asking = 0, false
-	if o.ctl = o.ctl[:0]; cap(o.ctl) > maxControl {
+	o.ctlOff, o.ctlEnd, o.asking = 0, 0, false
+	if o.ctl = o.ctl[:0]; cap(o.ctl) > keepControl {
 		o.ctl = nil
 	}
 }
 
 // drop forgets what waits. The chunk stays: frames in it may be handed out yet.
 func (o *outbox) drop() {
-	o.ctl, o.ctlOff, o.asking = nil, 0, false
+	o.ctl, o.ctlOff, o.ctlEnd, o.asking = nil, 0, 0, false
 	o.parts, o.first, o.off, o.waits, o.lastHead = nil, 0, 0, 0, nil
 	o.blocked = false
 }

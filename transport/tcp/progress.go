@@ -27,8 +27,8 @@ func (f *iface) Progress() int {
 	} else {
 		f.turn.idle++
 	}
-	if !direct || f.writers > 0 || f.turn.asked || f.turn.idle%everyIdle == 1 {
-		f.turn.asked = false
+	if !direct || f.writers > 0 || f.turn.asked || f.turn.idle%everyIdle == 1 || f.turn.now-f.turn.last >= everyBusy {
+		f.turn.asked, f.turn.last = false, f.turn.now
 		n += f.ready()
 	}
 	f.resume()

@@ -107,8 +107,8 @@ func (ep *endpoint) flush() {
 	}
 }
 
-// collect puts one write together: the frame that is begun, then control frames, then data. The first header
-// that isn't written yet is stamped.
+// collect puts one write together: the frame that is begun, then control frames, then data. One header that isn't written yet is
+// stamped: that of the last control frame, since those before may be about what the acknowledgement covers; else the first of data.
 func (ep *endpoint) collect() (v [][]byte, b batch) {
 	o := &ep.out
 	w := gather{o: o, led: &ep.led, v: ep.f.pieces[:0], at: o.first, off: o.off}
@@ -116,8 +116,8 @@ func (ep *endpoint) collect() (v [][]byte, b batch) {
 		b.before = w.data(headerLen + ep.led.At(o.sent).Size - o.begun)
 	}
 	if len(o.ctl) > 0 {
-		if o.ctlOff == 0 {
-			b.stamped, b.stampedAt = o.ctl[:headerLen], b.before
+		if o.ctlEnd >= o.ctlOff {
+			b.stamped, b.stampedAt = o.ctl[o.ctlEnd:][:headerLen], b.before+o.ctlEnd-o.ctlOff
 		}
 		w.v = append(w.v, o.ctl[o.ctlOff:])
 		b.control = o.controlLen()

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
@@ -78,4 +79,61 @@ func (e *crowdEnds) dial(t *testing.T, f *iface) {
 		f.Progress()
 		e.b.Progress()
 	}
+}
+
+// TestBlockedUnwatched: a socket that takes no more is watched for room, also while nobody waits for the descriptor.
+func TestBlockedUnwatched(t *testing.T) {
+	a, b := parties(t)
+	ep := a.ep.(*endpoint)
+	ep.setWindow(transport.Options{Window: 1 << 30})
+	a.f.Watch(false)
+	for !ep.out.blocked {
+		ep.Post(&transport.Frame{ID: 1, Payload: make([]byte, maxFrame-100), Done: a})
+		a.f.Flush()
+	}
+	wait(t, a, b, "room in the socket", func() bool { return ep.out.empty() })
+}
+
+// flood is a stream that always has a frame to read.
+type flood struct{ tape }
+
+func (s *flood) Read(p []byte) (int, error) { return copy(p, frameBytes(5, 100, 0)), nil }
+
+type deafSink struct{ witness }
+
+func (deafSink) Frame(*transport.Incoming) {}
+
+// TestBusyAccepts: a lane that always has something keeps nobody out.
+func TestBusyAccepts(t *testing.T) {
+	env := testEnv()
+	var clock time.Duration
+	env.Now = func() time.Duration { clock += 50 * time.Microsecond; return clock }
+	i, err := New(Options{}).Open(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	f := i.(*iface)
+	ep := &endpoint{f: f, sink: &deafSink{}, state: up, stream: &flood{}}
+	ep.setWindow(transport.Options{})
+	ep.Admit(maxFrame, true)
+	f.eps = append(f.eps, ep)
+	ends := &crowdEnds{b: f}
+	l, err := f.Listen("127.0.0.1:0", ends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Progress()
+	dialer := newTestIface(t)
+	if _, err = dialer.Dial("", l.Addr(), transport.Options{}, &party{f: dialer}); err != nil {
+		t.Fatal(err)
+	}
+	for turns := 0; len(f.eps) < 2; turns++ {
+		if turns > 10_000 {
+			t.Fatal("nobody is let in beside a busy lane")
+		}
+		f.Progress()
+		dialer.Progress()
+	}
+	ep.stream = nil
 }

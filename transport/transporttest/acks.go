@@ -13,6 +13,7 @@ var ackCases = []testCase{
 	{"ack of what was lent", testAckLent},
 	{"delayed ack", testDelayedAck},
 	{"round trips", testRoundTrips},
+	{"word before ack", testWordBeforeAck},
 }
 
 // ackDelay is the longest that a receiver may keep an acknowledgement to itself.
@@ -68,6 +69,28 @@ func testAckLent(w *world) {
 			w.Errorf("the acknowledgement of a zero-copy frame may wait")
 		}
 		w.until("the end of them", client.idle)
+	}
+}
+
+// testWordBeforeAck: what a peer says of a frame, while it takes it, is heard before the acknowledgement that covers the frame; also
+// of many frames at a time.
+func testWordBeforeAck(w *world) {
+	client, server := w.connect(setup{})
+	server.onFrame = func(in *transport.Incoming) {
+		if in.Class == transport.Data && server.control([]byte("no")) != transport.Done {
+			w.Fatalf("no room for a word about frame %d", server.got)
+		}
+	}
+	client.book.onExecuted = func(tag uint64, _ error) {
+		if n := uint64(len(client.controls)); n <= tag {
+			w.Fatalf("frame %d is acknowledged, and what the peer said of %d frames is known", tag, n)
+		}
+	}
+	for i := range 40 {
+		for range 1 + i%20 {
+			client.mustPost(shape{size: 10})
+		}
+		w.until("a burst", client.idle)
 	}
 }
 
