@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/self"
 )
 
 // TestManyRefusals: messages for which there is no handler cost the sender an error, of the next flush, and nobody a lane, however many
@@ -30,19 +28,22 @@ func TestManyRefusals(t *testing.T) {
 
 // TestManyRefusalsToSelf: nor within one worker.
 func TestManyRefusalsToSelf(t *testing.T) {
-	n, err := braid.Open(braid.Options{Transports: []transport.Transport{self.New(self.Options{})}})
+	n, err := braid.Open(braid.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.Close()
 	w := n.Worker()
-	ln, err := w.Listen("self:0")
+	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ep, err := w.Dial(testContext(t), ln.Addr())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if l := ep.Lanes(); len(l) == 0 || l[0].Local != l[0].Remote && l[0].Local[:5] != "self:" {
+		t.Fatalf("not within the worker: %+v", l)
 	}
 	refuseMany(t, ep)
 }
