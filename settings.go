@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/secret"
 )
 
 // Settings are named values with a memory of where each was said: what people write into files, variables and flags, while Options are what a
@@ -77,9 +78,6 @@ func (s *Settings) ReadFile(name string) error {
 	return s.set.File(name, text)
 }
 
-// others are who may neither read nor change a file with a secret: everybody, and its group may not change it.
-const others = 0o027
-
 // mayHold refuses a file with a secret in it that others can read or change: then it is none.
 func mayHold(f *os.File, text []byte) error {
 	var said config.Set
@@ -90,10 +88,7 @@ func mayHold(f *os.File, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if mode := st.Mode().Perm(); mode&others != 0 {
-		return fmt.Errorf("it has a secret, and its mode %04o lets others read or change it: chmod 600 it, and make a new secret if others had the chance", mode)
-	}
-	return nil
+	return secret.MayHold(st.Mode())
 }
 
 // ConfigVariable is the environment's variable that names a file of settings.

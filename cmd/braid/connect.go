@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/secret"
 )
 
 // secretVariable is the environment variable that holds a secret. There is no flag that does: others would see it in the list of processes.
@@ -34,6 +35,9 @@ type connectFlags struct {
 // secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.
 func (c *secretFlags) secret() (braid.Secret, error) {
 	if c.SecretFile != "" {
+		if _, err := braid.ParseSecret(c.SecretFile); err == nil {
+			return braid.Secret{}, usage{errors.New("--secret-file: this is a secret, and the name of a file with it is wanted; all users of this machine could read it: make a new one")}
+		}
 		s, err := readSecret(c.SecretFile)
 		if err != nil {
 			return s, usage{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
@@ -60,12 +64,6 @@ func (e bareError) Unwrap() error { return e.error }
 // secretRoom is more than any secret needs.
 const secretRoom = 4096
 
-// Who may do what with a file of a secret. Its group may read it: that is how service accounts, and containers, are given one.
-const (
-	othersAny  = 0o007
-	groupWrite = 0o020
-)
-
 // readSecret reads a secret from a file that nobody else can read or change. It refuses others, and does not just warn: warnings of a
 // program that runs in the background are not read, and a secret that all users of the machine know is none.
 func readSecret(path string) (braid.Secret, error) {
@@ -82,12 +80,11 @@ func readSecret(path string) (braid.Secret, error) {
 	if err != nil {
 		return braid.Secret{}, err
 	}
-	mode := st.Mode().Perm()
-	switch {
-	case st.IsDir():
+	if st.IsDir() {
 		return braid.Secret{}, errors.New("it is a directory, not a file")
-	case mode&(othersAny|groupWrite) != 0:
-		return braid.Secret{}, fmt.Errorf("its mode %04o lets others read or change it: chmod 600 it, and make a new secret if others had the chance", mode)
+	}
+	if err := secret.MayHold(st.Mode()); err != nil {
+		return braid.Secret{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, secretRoom+1))
 	switch {

@@ -29,6 +29,9 @@ func TestSecretCommand(t *testing.T) {
 	if s, err := (&secretFlags{}).secret(); err != nil || !s.Equal(want) {
 		t.Errorf("from the environment: %v, %v", s, err)
 	}
+	if _, err := (&secretFlags{SecretFile: want.Text()}).secret(); err == nil || strings.Contains(err.Error(), want.Text()[20:]) {
+		t.Errorf("a secret in the place of its file's name: %v", err)
+	}
 	os.Unsetenv("BRAID_SECRET")
 	if s, err := (&secretFlags{}).secret(); err != nil || s.IsSet() {
 		t.Errorf("from nowhere: %v, %v", s, err)

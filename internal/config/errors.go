@@ -13,7 +13,11 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	s := fmt.Sprintf("no setting is named %s", quote(e.Name))
+	name := quote(e.Name)
+	if secretLike(e.Name) {
+		name = "that" // somebody has put a secret where a name belongs
+	}
+	s := "no setting is named " + name
 	if e.Where != "" {
 		s = e.Where + ": " + s
 	}
@@ -33,7 +37,7 @@ type ValueError struct {
 
 func (e *ValueError) Error() string {
 	value := quote(e.Value)
-	if e.Key.Kind == Secret {
+	if e.Key.Kind == Secret || secretLike(e.Value) {
 		value = "that"
 	}
 	s := fmt.Sprintf("%s can't be %s: %v", e.Key.Name, value, e.Err)

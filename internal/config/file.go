@@ -68,13 +68,15 @@ func parseLine(line string) (key, value string, ok bool, err error) {
 		return "", "", false, nil
 	}
 	if line[0] == '[' {
-		return "", "", false, fmt.Errorf("%s: there are no sections here, only lines KEY = VALUE", quote(line))
+		return "", "", false, errors.New("there are no sections here, only lines KEY = VALUE")
 	}
 	key, value, found := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	if !found || key == "" {
-		word, _, _ := strings.Cut(line, " ") // of the rest nobody knows whether it is a secret
-		return "", "", false, fmt.Errorf("the line that begins with %s: want KEY = VALUE, as keepalive = 2s", quote(word))
+	switch _, known := Lookup(key); {
+	case !known && secretLike(line):
+		return "", "", false, errors.New("this is a secret, not settings: its file is for --secret-file; here it would be the line secret = SECRET")
+	case !found || key == "" || !known && (value == "" || value == "=" || len(key) > mostName): // base64 ends so
+		return "", "", false, errors.New("this is no line KEY = VALUE, as keepalive = 2s (it is not shown: it may be a secret)")
 	}
 	if strings.HasPrefix(value, `"`) {
 		value, err = unquote(value)
@@ -84,6 +86,14 @@ func parseLine(line string) (key, value string, ok bool, err error) {
 		value = strings.TrimSpace(value[:at])
 	}
 	return key, value, true, nil
+}
+
+// mostName is longer than any key.
+const mostName = 32
+
+// secretLike says whether a text looks like a secret, also in part: as `braid secret` prints one, or as hexadecimal digits. Such a text is never shown.
+func secretLike(text string) bool {
+	return strings.Contains(text, "braid-secret-") || len(text) >= mostName && strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
 
 // comment is where one begins in a value without quotes, or -1.

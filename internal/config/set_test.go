@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -79,9 +80,9 @@ func TestFile(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"lanes 3", `f:1: the line that begins with "lanes": want KEY = VALUE`},
-		{"\n= 3", `f:2: the line that begins with "="`},
-		{"[limits]", "f:1: \"[limits]\": there are no sections here"},
+		{"lanes 3", `f:1: this is no line KEY = VALUE`},
+		{"\n= 3", `f:2: this is no line KEY = VALUE`},
+		{"[limits]", "f:1: there are no sections here"},
 		{"lanes = 3\n# x\nlanes = 4", "f:3: lanes is set in line 1 already"},
 		{`name = "x`, `f:1: a closing " is missing`}, {`name = "x" y`, "f:1: something stands behind the closing quote"}, {`name = "\n"`, "f:1: in quotes a"},
 		{"name = x\x00", "f:1: name can't be"}, {"name = \xff", "f is no text in UTF-8"}, {strings.Repeat("#", MostFile+1), "f has 1048577 bytes"},
@@ -180,6 +181,43 @@ func TestSecret(t *testing.T) {
 	}
 	if err := new(Set).Environ([]string{"BRAID_SECRET="}); err == nil {
 		t.Error("an empty secret is taken")
+	}
+}
+
+// TestSecretForSettings: a file with nothing but a secret, as it is made, that somebody takes for one of settings: the error names the line, says what it is where
+// that can be told, and shows none of it. The same for one in the place of a key or of another key's value.
+func TestSecretForSettings(t *testing.T) {
+	digits := hex.EncodeToString([]byte("thirty-two bytes that are random"))
+	printed := "braid-secret-249uymv3SGVsbG8sIHRoaXMgaXMgYSBzZWNyZXQgb2YgMzIgYnl0ZXM"
+	known, unknown := "is a secret, not settings", "no line KEY = VALUE"
+	for text, want := range map[string]string{
+		printed: known, digits: known, strings.ToUpper(digits): known, digits[:40]: known, "secret " + printed: known, "secret: " + digits: unknown, digits + " # mine": unknown, "=" + digits: unknown,
+		"dGhpcnR5LXR3byBieXRlcyB0aGF0IGFyZSByYW5kb20=": unknown, // openssl rand -base64 32
+		"AAECAwQFBgcICQoLDA0ODw==":                     unknown, // of 16 bytes
+		"[" + digits + "]":                             "sections", "keepalive = " + digits: "keepalive", "keepalive = " + printed: "keepalive",
+	} {
+		err := new(Set).File("f", []byte("# mine\n"+text+"\n"))
+		if err == nil || !strings.HasPrefix(err.Error(), "f:2: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+		shows(t, err, digits, printed, "dGhpcnR5LXR3byBieXRlcyB0aGF0IGFyZSByYW5kb20", "AAECAwQFBgcICQoLDA0ODw")
+	}
+	for _, name := range []string{printed, digits} {
+		shows(t, new(Set).Put(name, "1", Origin{}), digits, printed)
+	}
+}
+
+// shows fails if an error shows eight bytes of a secret.
+func shows(t *testing.T, err error, secrets ...string) {
+	t.Helper()
+	for _, s := range secrets {
+		for _, s := range []string{s, strings.ToUpper(s)} {
+			for i := len("braid-secret-"); i+8 <= len(s); i++ {
+				if strings.Contains(fmt.Sprint(err), s[i:i+8]) {
+					t.Fatalf("a secret shows in %v", err)
+				}
+			}
+		}
 	}
 }
 
