@@ -2,10 +2,14 @@ package braid_test
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/tcp"
 )
 
 // While a worker is polled nobody waits for its descriptors, and they don't tell of arrivals. These tests poll for a while, stop, and wait
@@ -91,6 +95,76 @@ func TestKeeperAfterPolling(t *testing.T) {
 		case <-got:
 		case <-time.After(patience):
 			t.Fatal("the keeper did not wake")
+		}
+	}
+}
+
+// witness is a transport that notes what it is told about who waits for its descriptor.
+type witness struct {
+	transport.Transport
+	mu   sync.Mutex
+	said []bool
+}
+
+type witnessed struct {
+	transport.Iface
+	w *witness
+}
+
+func (w *witness) Open(env transport.Env) (transport.Iface, error) {
+	i, err := w.Transport.Open(env)
+	return &witnessed{i, w}, err
+}
+
+func (i *witnessed) Watch(on bool) {
+	i.w.mu.Lock()
+	if n := len(i.w.said); n == 0 || i.w.said[n-1] != on {
+		i.w.said = append(i.w.said, on)
+	}
+	i.w.mu.Unlock()
+	i.Iface.Watch(on)
+}
+
+// changes is how often that has changed, and on how it stands.
+func (w *witness) changes() (n int, on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n = len(w.said)
+	return n, n == 0 || w.said[n-1]
+}
+
+// TestPolledIsUnwatched: who polls for a while has nobody watch for him, again after each sleep; that is worth a tenth of the latency.
+func TestPolledIsUnwatched(t *testing.T) {
+	for _, owned := range []bool{true, false} {
+		see := &witness{Transport: tcp.New(tcp.Options{})}
+		p := connect(t, braid.Options{Owned: owned, Transports: []transport.Transport{see}, ErrorMode: braid.None}, braid.Options{ErrorMode: braid.None})
+		var got atomic.Bool
+		p.aw.HandleAM(1, func(*braid.Message) { got.Store(true) })
+		for round := range 3 {
+			before, _ := see.changes()
+			if !eventually(func() bool { // arrivals wake the keeper of a Shared worker, which finds that others poll
+				p.b.PostAM(1, nil, nil).Release()
+				for range polling {
+					p.aw.Progress()
+				}
+				n, on := see.changes()
+				return n > before && !on
+			}) {
+				t.Fatalf("owned %v, round %d: polled, and watched all the time", owned, round)
+			}
+			before, _ = see.changes()
+			if owned {
+				ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+				for p.aw.Progress() > 0 || p.aw.Sleep(ctx) == nil {
+				}
+				cancel()
+			}
+			if !eventually(func() bool { n, _ := see.changes(); return n > before }) {
+				t.Fatalf("owned %v, round %d: asleep, and not watched", owned, round)
+			}
+		}
+		if !got.Load() {
+			t.Error("no message came")
 		}
 	}
 }

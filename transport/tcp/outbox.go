@@ -187,6 +187,7 @@ func (o *outbox) written(led *ledger.Ledger, n int) {
 // ask has the peer acknowledge what was posted so far: by the last frame if it isn't begun yet, since a control frame would
 // overtake it.
 func (o *outbox) ask(led *ledger.Ledger) {
+	o.kept, o.lent = 0, false
 	if unwritten := led.Posted() - o.sent; unwritten > 1 || unwritten == 1 && o.begun == 0 {
 		o.lastHead[offFlags] |= flagAckNow
 	} else if !o.asking {

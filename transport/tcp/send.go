@@ -27,17 +27,19 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	n := ep.led.Posted()
 	e := ep.led.Push(f)
 	if !f.ZeroCopy && ep.retain {
-		if ep.out.kept += f.Len(); ep.out.kept >= askEvery {
-			ep.out.kept, e.AckNow = 0, true
-		}
+		ep.out.kept += f.Len()
+		e.AckNow = e.AckNow || ep.out.kept >= askEvery
+	}
+	if e.AckNow {
+		ep.out.kept = 0
 	}
 	ep.out.data(ep.f.pool, &ep.led, e, n)
 	ep.soil()
+	ep.out.lent = ep.out.lent || f.ZeroCopy && ep.retain
 	if ep.out.waits >= earlyWrite && !ep.out.blocked {
 		ep.flush()
 	}
 	if f.ZeroCopy {
-		ep.out.lent = true
 		return transport.Pending
 	}
 	return transport.Done
@@ -80,10 +82,9 @@ func (ep *endpoint) flush() {
 		return
 	}
 	ep.out.progress = false
-	if ep.out.lent && ep.retain {
+	if ep.out.lent {
 		ep.out.ask(&ep.led) // somebody waits for his memory; the last frame asks for all before it
 	}
-	ep.out.lent = false
 	for {
 		if ep.out.empty() {
 			if !ep.due() {
