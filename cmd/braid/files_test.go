@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/openbraid/braid/internal/files"
 )
 
 // running is a command that goes on.
@@ -273,5 +276,21 @@ func TestWrongTransfers(t *testing.T) {
 		if status != c.status || !strings.Contains(people, c.says) || out != "" {
 			t.Errorf("braid %s: status %d, want %d, and %q in %q, not %q", c.args, status, c.status, c.says, people, out)
 		}
+	}
+}
+
+// TestNotSent: "nothing was kept" is said only when that is known.
+func TestNotSent(t *testing.T) {
+	interrupted := fmt.Errorf("%w: by hand", files.ErrInterrupted)
+	for want, err := range map[string]error{
+		"interrupted: nothing was kept there": interrupted,
+		"not known: look there":               &files.UnsureError{Err: interrupted},
+	} {
+		if got := notSent(err); !strings.Contains(got.Error(), want) || !errors.Is(got, errInterrupted) {
+			t.Errorf("%v, not %q", got, want)
+		}
+	}
+	if got := notSent(&files.UnsureError{Err: errors.New("the connection was lost")}); errors.Is(got, errInterrupted) || !strings.Contains(got.Error(), "not known") {
+		t.Error(got)
 	}
 }

@@ -110,7 +110,7 @@ func run(w world, args []string) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(w.errOut, "braid: interrupted")
+		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
 		return exitInterrupted
 	case errors.Is(err, errShown):
 		return exitFailed

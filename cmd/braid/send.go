@@ -136,13 +136,10 @@ func (c *sendCommand) Run(w world) error {
 	sum, err := s.Run(w.ctx)
 	stop()
 	if err != nil && c.JSON {
-		_ = json.NewEncoder(w.out).Encode(transfer{Error: bare(err)})
+		_ = json.NewEncoder(w.out).Encode(transfer{Error: bare(err), Unknown: errors.As(err, new(*files.UnsureError))})
 	}
-	switch {
-	case errors.Is(err, files.ErrInterrupted):
-		return fmt.Errorf("%w: nothing was kept there", errInterrupted)
-	case err != nil:
-		return err
+	if err != nil {
+		return notSent(err)
 	}
 	for _, name := range sum.Changed {
 		fmt.Fprintf(w.errOut, "braid: warning: %s was written to while it was sent: what arrived may be of two versions\n", name)
@@ -154,6 +151,17 @@ func (c *sendCommand) Run(w world) error {
 		fmt.Fprintln(w.out, done("sent", sum))
 	}
 	return nil
+}
+
+// notSent is the error of a transfer for people, and for the exit status: 130 when it was interrupted.
+func notSent(err error) error {
+	switch {
+	case !errors.Is(err, files.ErrInterrupted):
+		return err
+	case errors.As(err, new(*files.UnsureError)):
+		return fmt.Errorf("%w: everything was sent, and whether it stands under its name there is not known: look there", errInterrupted)
+	}
+	return fmt.Errorf("%w: nothing was kept there", errInterrupted)
 }
 
 // done is the one line that says it all.
@@ -187,6 +195,7 @@ func plural(n int, one, more string) string {
 type transfer struct {
 	OK       bool           `json:"ok"`
 	Error    string         `json:"error,omitempty"`
+	Unknown  bool           `json:"outcome_unknown,omitempty"` // of a failure: everything was sent, and may stand there nevertheless
 	Peer     string         `json:"peer,omitempty"`
 	Names    []string       `json:"names,omitempty"`
 	Files    int            `json:"files"`

@@ -104,7 +104,10 @@ var ErrInterrupted = errors.New("interrupted")
 
 func codeOf(err error) dialogue.Code {
 	var busy *busyError
+	var partly *PartlyError
 	switch {
+	case errors.As(err, &partly): // what stays there must be said, whatever the reason
+		return dialogue.Failed
 	case errors.Is(err, ErrInterrupted), errors.Is(err, context.Canceled):
 		return dialogue.Interrupted
 	case errors.As(err, &busy):

@@ -24,7 +24,8 @@ type ReceiveOptions struct {
 	Clients   int    // at a time; 0: 8
 	Node      braid.Options
 
-	strangers int // peers that are connected and have offered nothing yet, at a time; 0: 64
+	placing   func() // a test's: names are about to be given
+	strangers int    // peers that are connected and have offered nothing yet, at a time; 0: 64
 
 	// Listening is told the addresses that are bound.
 	Listening func(addrs []string)
@@ -69,15 +70,18 @@ type server struct {
 
 	mu       sync.Mutex
 	sessions map[*braid.Endpoint]*session
-	clients  int  // that have offered something
-	begun    bool // one has
+	clients  int        // that have offered something
+	begun    bool       // one has
+	undone   bool       // one was interrupted
+	once     *onceError // with Once: how the transfer ended
 	running  sync.WaitGroup
 	telling  sync.Mutex // Report
 }
 
 // Receive listens, and takes what is sent until the context is over. With Once, its error is that of the transfer.
 //
-// Errors: what can't be opened or bound. ErrInterrupted if the context was over while something arrived, which was undone.
+// Errors: what can't be opened or bound. ErrInterrupted if the context was over while something arrived that was undone then. What has its
+// names, or gets them at that moment, has arrived.
 func Receive(ctx context.Context, o ReceiveOptions) error {
 	target, err := tree.OpenTarget(o.Dir, tree.TargetOptions{Overwrite: o.Overwrite, Sync: o.Sync})
 	if err != nil {
@@ -132,34 +136,28 @@ func (s *server) serve(ln *braid.Listener) error {
 
 // over is the end of the server: err is why nobody can be accepted any more.
 func (s *server) over(err error) error {
-	broken, idle := s.ctx.Err() == nil, s.idle()
+	broken := s.ctx.Err() == nil
 	if broken { // it is the listener itself
 		s.end(err)
 	}
 	s.running.Wait()
-	var once *onceError
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
+	case s.once != nil: // also of one that was placed while somebody stopped the server
+		return s.once.err
 	case broken:
 		return err
-	case errors.As(context.Cause(s.ctx), &once):
-		return once.err
-	case idle && !s.o.Once:
-		return nil
+	case s.undone || s.o.Once:
+		return ErrInterrupted
 	}
-	return ErrInterrupted
+	return nil
 }
 
 // onceError ends a server that was to take one transfer, and carries how that ended.
 type onceError struct{ err error }
 
 func (e *onceError) Error() string { return "the one transfer is over" }
-
-// idle says that nobody is sending.
-func (s *server) idle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.clients == 0
-}
 
 // admit makes the session of a peer that has connected.
 func (s *server) admit(ep *braid.Endpoint) *session {
@@ -204,10 +202,12 @@ func (s *server) unclaim(x *session) {
 // forget is the end of a session.
 func (s *server) forget(x *session, err error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.sessions, x.ep)
-	s.mu.Unlock()
+	s.undone = s.undone || x.claimed && errors.Is(err, ErrInterrupted)
 	if x.claimed && s.o.Once {
-		s.end(&onceError{err})
+		s.once = &onceError{err}
+		s.end(s.once)
 	}
 }
 

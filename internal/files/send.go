@@ -79,6 +79,8 @@ type way struct {
 	out     *dialogue.Outgo
 	lengths []int // of the pieces under way
 
+	finished bool // the receiver was told that all is there, and may give names. Of the goroutine that runs the transfer
+
 	moved   atomic.Uint64 // bytes that are written there
 	reading atomic.Int64  // the last file that was begun, and one
 }
@@ -140,7 +142,7 @@ func (s *Sender) Run(ctx context.Context) (*Summary, error) {
 	s.meter.Attach(ep)
 	go s.keep(s.ctx, s.end)
 	if err := s.transfer(); err != nil {
-		err = s.why(err)
+		err = s.unsure(s.why(err))
 		s.leave(err, s.gone)
 		return nil, err
 	}
@@ -255,30 +257,35 @@ func (s *Sender) transfer() error {
 	s.mu.Lock()
 	f := s.out.Finished()
 	s.mu.Unlock()
-	if err := s.say(s.ctx, f); err != nil {
-		return s.unsure(err)
+	s.finished = true
+	if err := s.say(s.ctx, f); err != nil && s.ctx.Err() == nil {
+		return err
 	}
 	select {
 	case <-s.done:
-		return nil
 	case <-s.ctx.Done():
-		return s.unsure(context.Cause(s.ctx))
+		select {
+		case <-s.done: // it was heard first
+		default:
+			return context.Cause(s.ctx)
+		}
 	}
+	return nil
 }
 
 // UnsureError: everything was sent, and whether it has its name there is not known.
 type UnsureError struct{ Err error }
 
 func (e *UnsureError) Error() string {
-	return fmt.Sprintf("%v; everything was sent, and whether it stands under its name there is not known: look", e.Err)
+	return fmt.Sprintf("%v; everything was sent, and whether it stands under its name there is not known: look there", e.Err)
 }
 
 func (e *UnsureError) Unwrap() error { return e.Err }
 
-// unsure is an error after which the receiver may have finished. If it said something, it has not.
+// unsure says of an error that the receiver may have finished nevertheless. If it said why it has not, it hasn't.
 func (s *Sender) unsure(err error) error {
 	var told *PeerError
-	if errors.As(err, &told) {
+	if !s.finished || errors.As(err, &told) {
 		return err
 	}
 	return &UnsureError{err}

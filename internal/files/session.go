@@ -158,7 +158,10 @@ func (x *session) revoke() {
 // why is what ended the session: of the server's own end, that somebody stopped it.
 func (x *session) why(err error) error {
 	cause := context.Cause(x.ctx)
+	var partly *PartlyError
 	switch {
+	case errors.As(err, &partly): // it is the reason, and says what stays
+		return err
 	case x.srv.ctx.Err() != nil && errors.Is(cause, context.Cause(x.srv.ctx)):
 		return fmt.Errorf("%w: the receiver was stopped", ErrInterrupted)
 	case cause != nil:
@@ -184,6 +187,9 @@ func (x *session) receive() error {
 	x.srv.tell(x.report(false, nil))
 	if err := x.take(); err != nil {
 		return err
+	}
+	if x.srv.o.placing != nil {
+		x.srv.o.placing()
 	}
 	if err := x.stage.Commit(); err != nil {
 		return err
