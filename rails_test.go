@@ -43,8 +43,19 @@ func misleading(t *testing.T, addrs ...string) (addr string, news chan<- []strin
 	return addr, told
 }
 
-// TestStrangerAtToldAddress: at an address that the peer names somebody else answers, another process with a listener of braid. That is no lane, and no sign
-// that the peer has restarted.
+// liar is a server that claims that the endpoint that it is asked for has just ended, in the name of the peer, whose incarnation is in the Hello.
+func liar(t *testing.T) (addr string) {
+	t.Helper()
+	return server(t, func(c net.Conn) {
+		_, body := answer(t, c)
+		if h, err := wire.DecodeHello(body); err == nil {
+			c.Write(append(rawPreface(), raw(wire.IDEPClosed, control, wire.EPClosed{Incarnation: h.PeerIncarnation, Nonce: h.Nonce}.AppendTo(nil), nil)...))
+		}
+	})
+}
+
+// TestStrangerAtToldAddress: at addresses that the peer names others answer: another process with a listener of braid, and one that lies. Neither is a lane, nor a
+// sign that the peer has restarted or has ended the endpoint.
 func TestStrangerAtToldAddress(t *testing.T) {
 	tidy(t)
 	other := worker(t, braid.Options{})
@@ -52,8 +63,9 @@ func TestStrangerAtToldAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr, news := misleading(t, ln.Addr())
-	n, err := braid.Open(braid.Options{Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 5 * time.Millisecond}})
+	lies := liar(t)
+	addr, news := misleading(t, ln.Addr(), lies)
+	n, err := braid.Open(braid.Options{Lanes: 4, Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 5 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +79,7 @@ func TestStrangerAtToldAddress(t *testing.T) {
 		if l := ep.Lanes(); len(l) == 0 || l[0].State != "up" || ep.Err() != nil {
 			t.Fatalf("lanes %+v, %v", l, ep.Err())
 		}
-		news <- []string{ln.Addr(), nobody(t)}
+		news <- []string{ln.Addr(), lies, nobody(t)}
 		time.Sleep(50 * time.Millisecond) // some ten dials
 	}
 }

@@ -166,12 +166,11 @@ func (l *link) handshake(id uint8, body []byte) {
 	case wireup.Busy:
 		l.ep.turnedAway(l)
 	case wireup.Closed:
-		restarted := l.ep.names.Restarted(s.Closed.Incarnation)
-		if restarted && !l.path.Proven() && l.ep.state != life.Dialing {
-			l.ep.lose(l, errStranger) // the peer has restarted only if that is where the peer was
+		if !l.path.Proven() { // the endpoint is gone only if that is where the peer was: anybody can repeat what the Hello says
+			l.ep.lose(l, errStranger)
 			return
 		}
-		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: restarted}
+		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: l.ep.names.Restarted(s.Closed.Incarnation)}
 		l.ep.carry(l.ep.hand.Step(e), nil)
 	case wireup.Refused:
 		switch {
