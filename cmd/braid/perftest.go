@@ -33,6 +33,7 @@ type perftestCommand struct {
 	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
 	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1); --set lanes=auto is one for each rail that reaches the peer."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
+	Wait      string `short:"E" default:"poll" placeholder:"HOW" help:"How both ends wait: poll (default), or sleep when there is nothing to do."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
@@ -89,6 +90,7 @@ Examples:
   braid perftest localhost -t am_lat      measure against it
   braid perftest --spawn -t put_bw -s 1m  both in one command
   braid perftest --spawn -t get -s 1m -O 32
+  braid perftest --spawn -t am_lat -E sleep
   braid perftest --spawn -t am_bw --verify --lanes 2
   braid perftest --spawn -t am_bw -s 4k --pair-modes
 `)
@@ -140,7 +142,7 @@ func (c *perftestCommand) Run(w world, k *kong.Context) error {
 
 // setup reads what both forms have.
 func (c *perftestCommand) setup(w world) (perf.Setup, error) {
-	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, CPUs: c.CPU}
+	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, Sleep: c.Wait == "sleep", CPUs: c.CPU}
 	var warn io.Writer = w.errOut
 	if c.Guard {
 		warn = io.Discard // who started this server has the same environment
@@ -163,6 +165,8 @@ func (c *perftestCommand) setup(w world) (perf.Setup, error) {
 		return s, err
 	}
 	switch {
+	case c.Wait != "poll" && c.Wait != "sleep":
+		return s, fmt.Errorf("-E %s: poll or sleep", c.Wait)
 	case c.CPUs != "" && !c.Spawn:
 		return s, errors.New("--cpus is for two processes, with --spawn; one is bound with -c")
 	case c.CPUs != "" && c.CPU != "":

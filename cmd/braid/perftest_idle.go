@@ -20,7 +20,7 @@ type idleFlags []struct {
 func (c *perftestCommand) idle() idleFlags {
 	server := c.Host == "" && !c.Spawn
 	return idleFlags{
-		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null",
+		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
 			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
 		{server, "json csv final numeric", "a server prints no results, its client does"},
 		{!server, "once", "it says how long a server serves, and this is its client"},
@@ -61,7 +61,7 @@ func (c *perftestCommand) idleSettings() error {
 		why := ""
 		switch {
 		case key == "wait":
-			why = "the processes poll, which is what is measured"
+			why = "write -E poll or -E sleep"
 		case server && (key == "lanes" || key == "error-mode"):
 			why = "a server does what its client says"
 		case c.PairModes && key == "error-mode":

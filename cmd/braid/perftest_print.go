@@ -58,6 +58,9 @@ func (p *printer) head() {
 		if t.Shared {
 			mode = "shared"
 		}
+		if t.Sleep {
+			mode += ", sleeping"
+		}
 		lanes := "auto"
 		if t.Lanes > 0 {
 			lanes = strconv.Itoa(t.Lanes)

@@ -212,6 +212,7 @@ func TestPerftestGetLetters(t *testing.T) {
 		"-f --verify -O 3 -s 9":          "verified: lost 0, doubled 0, corrupt 0, out of order 0",
 		"-s 0":                           "get, 0 bytes",
 		"-s 1m -O 4 -n 20 --lanes 2":     "lanes 2",
+		"-E sleep -n 20":                 "owned, sleeping, outstanding 1",
 		"--owned --error-mode peer -w 0": "error mode peer, owned, outstanding 1",
 	} {
 		args := []string{"perftest", addr, "-t", "get", "-n", "1000", "-w", "0"}
@@ -254,6 +255,9 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -R -1 h":                              "-R -1: a percentile",
 		"-t am_lat -p -1 h":                              "-p -1: a port is",
 		"-t am_lat -c 0,1 h":                             "are bound by --cpus 0,1",
+		"-t am_lat -E busy h":                            "poll or sleep",
+		"-E sleep":                                       "-E has no effect here: a server does",
+		"-t am_lat -E sleep --shared h":                  "-E sleep with --shared",
 		"-t am_lat -D iov h":                             "-D: not here",
 		"-t am_lat -Diov h":                              "-D: not here",
 		"-t am_lat -M multi h":                           "--shared is multi",
@@ -326,7 +330,7 @@ func TestPrinterTellsWhatIsBroken(t *testing.T) {
 	for _, form := range []perftestPrint{{}, {CSV: true}} {
 		var out bytes.Buffer
 		p := printer{out: &out, form: form}
-		if err := p.result(&perf.Result{Verified: true, Lost: 3, Doubled: 2, Corrupt: 1}); err != nil || !strings.Contains(out.String(), "lost 3, doubled 2, corrupt 1") {
+		if err := p.result(&perf.Result{Counts: perf.Counts{Verified: true, Lost: 3, Doubled: 2, Corrupt: 1}}); err != nil || !strings.Contains(out.String(), "lost 3, doubled 2, corrupt 1") {
 			t.Errorf("%v %s", err, out.String())
 		}
 	}

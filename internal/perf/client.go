@@ -41,16 +41,22 @@ type client struct {
 	echoes atomic.Uint64 // answers that arrived
 	ledger *ledger       // of echoes or gets, with verify
 
-	mem   *braid.Memory // where the server's puts go
-	spot  spot
-	slots uint64     // of the server's memory, for gets
-	win   *window    // of streams
-	key   braid.RKey // of the server's memory
-	total uint64     // operations agreed on
-	seq   uint64     // of the next operation
+	mem  *braid.Memory // where the server's puts go
+	spot spot
+	win  *window // of streams
+	remote
+	total uint64 // operations agreed on
+	seq   uint64 // of the next operation
 	head  []byte
 	body  []byte
-	since time.Time // when the current wait began
+	since time.Time   // when the current wait began
+	awake func() bool // ends that an interruption wakes who sleeps
+}
+
+// remote is the server's memory.
+type remote struct {
+	key   braid.RKey
+	slots uint64 // places in it, for gets
 }
 
 // Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody. What is broken off has
@@ -155,6 +161,7 @@ func dial(ctx context.Context, addr string, p Params, id string) (*client, error
 	if c.node, c.w, err = openNode(p.Setup, nil); err != nil {
 		return nil, err
 	}
+	c.awake = context.AfterFunc(ctx, c.w.Wake)
 	c.w.HandleAM(idNote, func(m *braid.Message) {
 		n, err := parseNote(m.Payload())
 		if err != nil {
@@ -164,6 +171,7 @@ func dial(ctx context.Context, addr string, p Params, id string) (*client, error
 	})
 	c.w.HandleAM(idEcho, c.echo)
 	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
+		c.awake()
 		c.node.Close()
 		return nil, fmt.Errorf("%w; is `braid perftest` running there?", err)
 	}
@@ -182,7 +190,7 @@ func (c *client) echo(m *braid.Message) {
 func (c *client) begin(total uint64) error {
 	c.total = total
 	c.spot = spotOf(c.p.Size)
-	n := note{Kind: kindStart, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared}
+	n := note{Kind: kindStart, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared, Sleep: c.p.Sleep}
 	c.head, c.body = make([]byte, c.p.Header), make([]byte, c.p.Size)
 	switch {
 	case c.test.put && c.test.latency:
@@ -281,5 +289,6 @@ func (c *client) close(err *error) {
 	} else if e := c.ep.Close(ctx); e != nil {
 		*err = e
 	}
+	c.awake()
 	c.node.Close()
 }

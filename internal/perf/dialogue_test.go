@@ -256,13 +256,13 @@ func TestVersions(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"version":99,"kind":"start","test":{}}`: "no braid perftest",
-		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 1",
+		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 2",
 		`nonsense`:                                "no braid perftest",
-		`{"version":1,"kind":"stop"}`:             "not what comes next",
-		`{"version":1,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
-		`{"version":1,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
-		`{"version":1,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
-		`{"version":1,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
+		`{"version":2,"kind":"stop"}`:             "not what comes next",
+		`{"version":2,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
+		`{"version":2,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
+		`{"version":2,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
+		`{"version":2,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
 	} {
 		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
 			t.Fatal(err)

@@ -17,6 +17,9 @@
 // is the default, its time is a latency: of the whole way there and back, never halved. Percentiles of a bandwidth test are of the time per operation of a stretch of
 // operations, since a clock call for each would be part of what is measured.
 //
+// Both ends poll while they wait. With Sleep, which the client tells the server, they sleep instead when a turn found nothing to do: what
+// the wake-up costs is in the figures then.
+//
 // Pairs. The cost of an error mode is compared between two endpoints of one process pair, over equal lanes. A and B take
 // turns in blocks of equal work of a few milliseconds each; which one begins is drawn anew for each pair, from a seed. What
 // drifts (cores that move apart, other load) hits both blocks of most pairs alike, so the quotient of the two times of one

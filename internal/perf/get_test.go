@@ -12,7 +12,7 @@ import (
 // spoiled is a server whose memory is not what it should be.
 func spoiled(t *testing.T, spoil func(*session)) (addr string) {
 	t.Helper()
-	n, err := braid.Open(braid.Options{})
+	n, err := braid.Open(braid.Options{Times: braid.Times{Keepalive: time.Hour, Peer: 2 * time.Hour}}) // wakes nobody by itself
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -49,11 +50,8 @@ func (c *client) hopMessage(seq uint64) error {
 		return err
 	}
 	for i := 1; c.echoes.Load() < want; i++ {
-		c.w.Progress()
-		if i%lookEvery == 0 {
-			if err := c.patience(i); err != nil {
-				return err
-			}
+		if err := c.step(i); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -70,11 +68,8 @@ func (c *client) hopPut(seq uint64) error {
 		return err
 	}
 	for i := 1; c.mem.Load64(c.spot.counter) != mark; i++ {
-		c.w.Progress()
-		if i%lookEvery == 0 {
-			if err := c.patience(i); err != nil {
-				return err
-			}
+		if err := c.step(i); err != nil {
+			return err
 		}
 	}
 	if c.p.Verify {
@@ -98,12 +93,30 @@ func (l *ledger) landed(w *braid.Worker, got []byte, want uint64) {
 	}
 }
 
+// step is one of a loop that waits: i counts them from 1.
+func (c *client) step(i int) error {
+	if c.p.Sleep && i == 1 {
+		c.since = time.Now()
+	}
+	switch {
+	case c.w.Progress() == 0 && c.p.Sleep:
+		// Without a context, which would cost an allocation: an interruption wakes the worker. Timers of the library do each second or so.
+		if err := c.w.Sleep(context.Background()); err != nil {
+			return err
+		}
+		return c.patience(0)
+	case i%lookEvery == 0:
+		return c.patience(i)
+	}
+	return nil
+}
+
 // patience is for loops that wait: polls counts theirs, and it is called each lookEvery of them.
 func (c *client) patience(polls int) error {
 	if err := c.alive(c.ctx); err != nil {
 		return err
 	}
-	if polls == lookEvery {
+	if polls == lookEvery && !c.p.Sleep {
 		c.since = time.Now()
 	} else if time.Since(c.since) > stalledAfter {
 		return errStalled

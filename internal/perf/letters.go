@@ -22,7 +22,6 @@ var refused = map[string]string{
 	"-U": "there are no tags",
 	"-r": "there are no streams of bytes",
 	"-e": "write --error-mode",
-	"-E": "a test polls",
 	"-z": "a put always goes to registered memory, and sources need none",
 	"-P": "a program of one process does not know MPI",
 }

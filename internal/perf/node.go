@@ -41,6 +41,11 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 	if err := set.Set("error-mode", s.ErrorMode.String(), "--error-mode"); err != nil {
 		return nil, nil, err
 	}
+	if s.Sleep {
+		if err := set.Set("wait", "sleep", "-E"); err != nil { // of the calls that block
+			return nil, nil, err
+		}
+	}
 	carriers, err := s.transports()
 	if err != nil {
 		return nil, nil, err

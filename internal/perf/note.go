@@ -10,7 +10,7 @@ import (
 )
 
 // version is that of the dialogue. Both sides must have the same: what is measured may differ otherwise.
-const version = 1
+const version = 2
 
 // Active message ids.
 const (
@@ -45,6 +45,7 @@ type note struct {
 	Total   uint64 `json:"total,omitempty"` // operations, those of the warm-up too; 0: not known
 	Verify  bool   `json:"verify,omitempty"`
 	Shared  bool   `json:"shared,omitempty"`
+	Sleep   bool   `json:"sleep,omitempty"`
 	First   uint64 `json:"first,omitempty"`
 	Count   uint64 `json:"count,omitempty"`
 	Tally   Tally  `json:"tally"`

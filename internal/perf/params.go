@@ -33,6 +33,7 @@ type Setup struct {
 	ErrorMode    braid.ErrorMode
 	Settings     *braid.Settings // nil: none
 	Shared       bool            // workers that are safe for many goroutines, instead of owned ones
+	Sleep        bool            // both ends sleep when there is nothing to do, instead of polling; a server is told by its client
 	CPUs         string          // pin the polling thread to one of these; "": don't
 }
 
@@ -122,6 +123,9 @@ func (s *Setup) validate() error {
 	}
 	if _, err := s.transports(); err != nil {
 		return err
+	}
+	if s.Sleep && s.Shared {
+		return errors.New("-E sleep with --shared: shared workers sleep by themselves when nobody polls, and what a test polls is no sleep; measure it with --owned")
 	}
 	_, err := cpuOf(s.CPUs)
 	return err

@@ -7,6 +7,7 @@ type Result struct {
 	Lanes       int     `json:"lanes"`
 	ErrorMode   string  `json:"error_mode"`
 	Mode        string  `json:"mode"` // "owned" or "shared"
+	Wait        string  `json:"wait"` // "poll" or "sleep"
 	Size        int     `json:"size"`
 	Header      int     `json:"header"`
 	CPUs        string  `json:"cpus,omitempty"`        // that the two processes are bound to: the client's, the server's
@@ -16,12 +17,17 @@ type Result struct {
 	Latency     Latency `json:"latency_us"`
 	Bandwidth   float64 `json:"bandwidth_mb_s"` // 10^6 bytes
 	Rate        float64 `json:"message_rate"`
-	Verified    bool    `json:"verified"` // without it the counts below are zero because nobody looked
-	Lost        uint64  `json:"lost"`
-	Doubled     uint64  `json:"doubled"`
-	Corrupt     uint64  `json:"corrupt"`
-	Disorders   uint64  `json:"out_of_order"`
-	Pair        *Pair   `json:"pair,omitempty"`
+	Counts
+	Pair *Pair `json:"pair,omitempty"`
+}
+
+// Counts are what was found where data arrived.
+type Counts struct {
+	Verified  bool   `json:"verified"` // without it the counts below are zero because nobody looked
+	Lost      uint64 `json:"lost"`
+	Doubled   uint64 `json:"doubled"`
+	Corrupt   uint64 `json:"corrupt"`
+	Disorders uint64 `json:"out_of_order"`
 }
 
 // Latency is in microseconds: half of a round trip, or the time per operation of a stream. Percentiles and the maximum of a stream are
@@ -40,6 +46,9 @@ func (r *Result) Broken() bool { return r.Lost+r.Doubled+r.Corrupt+r.Disorders >
 
 func (r *Result) take(p *Params, m *meter, t Tally) {
 	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()
+	if r.Wait = "poll"; p.Sleep {
+		r.Wait = "sleep"
+	}
 	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.ops, p.Outstanding
 	r.Latency = m.latency()
 	r.Latency.Over = p.Stretch()

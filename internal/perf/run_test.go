@@ -80,6 +80,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Both ends sleep: each test comes to its end all the same, and no hop waits for a timer.
+func TestSleep(t *testing.T) {
+	addr := serve(t, perf.ServerParams{})
+	for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get"} {
+		for _, verify := range []bool{false, true} {
+			p := perf.Params{Test: test, Size: 64, Iterations: 500, Warmup: 7, Verify: verify}
+			p.Sleep = true
+			r, err := perf.Run(within(t, time.Minute), addr, p, nil)
+			if err != nil || r.Broken() || r.Iterations != 500 || r.Wait != "sleep" {
+				t.Errorf("%s, verify %v: %v, %+v", test, verify, err, r)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	addr := serve(t, perf.ServerParams{})
 	p := perf.Params{Test: "am_lat", Iterations: 1}

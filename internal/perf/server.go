@@ -71,6 +71,7 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 		return err
 	}
 	defer s.node.Close()
+	defer context.AfterFunc(ctx, s.w.Wake)()
 	s.w.HandleAM(idNote, s.note)
 	s.w.HandleAM(idData, s.data)
 	if s.ln, err = s.w.Listen(p.Listen); err != nil {
@@ -111,18 +112,28 @@ func (s *server) attend() error {
 		}
 		sessions := *s.sessions.Load()
 		for _, ses := range sessions {
-			if ses.put.key != nil {
-				ses.answerPut(s)
+			if ses.put.key != nil && ses.answerPut(s) {
+				busy++
 			}
 		}
-		if busy == 0 && len(sessions) == 0 {
-			time.Sleep(200 * time.Microsecond) // nothing to measure: don't burn what others measure on
+		if busy == 0 {
+			s.rest(sessions)
 		}
-		if i%lookEvery == 0 && s.ctx.Err() != nil {
+		if (i%lookEvery == 0 || busy == 0) && s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
 	}
 	return nil
+}
+
+// rest is what the loop does when there is nothing to do: with a test under way it polls, unless the client wants it to sleep.
+func (s *server) rest(sessions []*session) {
+	switch {
+	case len(sessions) == 0:
+		time.Sleep(200 * time.Microsecond) // nothing to measure: don't burn what others measure on
+	case sessions[0].sleep:
+		_ = s.w.Sleep(context.Background()) // fails of a shared worker, which no such client is let to
+	}
 }
 
 // note is the handler of the dialogue.

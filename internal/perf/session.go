@@ -12,6 +12,7 @@ type session struct {
 	ep      *braid.Endpoint
 	test    test
 	verify  bool
+	sleep   bool
 	arrived uint64  // messages
 	ledger  *ledger // with verify
 	mem     *braid.Memory
@@ -41,7 +42,7 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
-	ses := &session{ep: n.from, test: t, verify: n.Verify, body: make([]byte, n.Size)}
+	ses := &session{ep: n.from, test: t, verify: n.Verify, sleep: n.Sleep, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
 	if n.Verify && !t.get { // gets arrive at the client
 		ses.ledger = newLedger(n.Total)
@@ -104,12 +105,12 @@ var blankHeader [maxHeader]byte
 
 func (*session) header(n int) []byte { return blankHeader[:min(n, maxHeader)] }
 
-// answerPut looks whether the next put of a latency test is whole, and answers it.
-func (ses *session) answerPut(s *server) {
+// answerPut looks whether the next put of a latency test is whole, and answers it. The one after may have come when it returns.
+func (ses *session) answerPut(s *server) bool {
 	p := &ses.put
 	mark := p.next + 1
 	if ses.mem.Load64(p.spot.counter) != mark {
-		return
+		return false
 	}
 	seq := p.next
 	p.next++
@@ -123,6 +124,7 @@ func (ses *session) answerPut(s *server) {
 	if err := ses.ep.Put(s.ctx, ses.body, *p.key, p.spot.offset); err != nil {
 		s.p.Log("answer %d: %v", seq, err) // an endpoint that failed is reported as an event, too
 	}
+	return true
 }
 
 // check looks at the puts of a round, which are all executed.

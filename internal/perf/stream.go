@@ -48,11 +48,8 @@ func (w *window) settle(s *slot) error {
 			w.done(s)
 			return nil
 		}
-		w.c.w.Progress()
-		if i%lookEvery == 0 {
-			if err := w.c.patience(i); err != nil {
-				return err
-			}
+		if err := w.c.step(i); err != nil {
+			return err
 		}
 	}
 	return nil
