@@ -255,6 +255,8 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -R -1 h":                              "-R -1: a percentile",
 		"-t am_lat -p -1 h":                              "-p -1: a port is",
 		"-t am_lat -c 0,1 h":                             "are bound by --cpus 0,1",
+		"-t am_lat -l":                                   "-l: not here: both ends of transport/self",
+		"-t am_lat --transport self h":                   "within one worker",
 		"-t am_lat -E busy h":                            "poll or sleep",
 		"-E sleep":                                       "-E has no effect here: a server does",
 		"-t am_lat -E sleep --shared h":                  "-E sleep with --shared",

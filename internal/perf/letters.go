@@ -6,7 +6,7 @@ import "fmt"
 var refused = map[string]string{
 	"-m": "there is host memory only",
 	"-i": "a message is one piece, there is no distance between pieces",
-	"-l": "one thread would be both ends, and the figure no latency; --spawn measures between two processes of one host",
+	"-l": "both ends of transport/self are in one worker, and one thread cannot wait for its own other end as a test does; --spawn measures between two processes of one host",
 	"-o": "nothing at the target moves without its own progress over sockets",
 	"-B": "memory is registered at once",
 	"-6": "an address says which kind it is: write [::1]",

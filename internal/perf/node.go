@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/openbraid/braid"
@@ -16,6 +17,9 @@ func (s *Setup) transports() ([]transport.Transport, error) {
 		return nil, nil
 	case "rc":
 		return []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}})}, nil
+	}
+	if s.Transport == "self" {
+		return nil, errors.New("--transport self: it carries frames within one worker, and a test has two processes with one each; there are tcp and rc")
 	}
 	return nil, fmt.Errorf("--transport %s: there are tcp and rc", s.Transport)
 }

@@ -36,6 +36,8 @@ func TestValidate(t *testing.T) {
 		{Params{Test: "am_lat", Percentile: 101}, "-R 101"},
 		{Params{Test: "am_lat", Percentile: math.NaN()}, "-R NaN"},
 		{Params{Test: "am_lat", Setup: Setup{Transport: "ib"}}, "--transport ib"},
+		{Params{Test: "am_lat", Setup: Setup{Transport: "self"}}, "within one worker"},
+		{Params{Test: "am_lat", Setup: Setup{Sleep: true, Shared: true}}, "measure it with --owned"},
 		{Params{Test: "am_lat", Setup: Setup{Lanes: 17}}, "--lanes 17"},
 		{Params{Test: "am_lat", Setup: Setup{CPUs: "x"}}, `cpu "x"`},
 	} {
