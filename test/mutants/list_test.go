@@ -112,7 +112,7 @@ var mutants = []mutant{
 	{"a refusal that is lost is forgotten", "internal/worker/handover.go",
 		"if n := a.Refusals; n > l.refused.seen {", "if n := a.Refusals; n > 1000 {", litmus},
 	{"a failed endpoint acknowledges what it drops", "internal/worker/close.go",
-		"	if h == broke {\n		ep.deafen()\n	}\n", "", litmus},
+		"	if h == life.Broke {\n		ep.deafen()\n	}\n", "", litmus},
 
 	// The user's buffers and his word.
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
