@@ -41,6 +41,8 @@ func (w *Worker) Arm() bool {
 	if !w.owned || w.closed || w.sleeper.FD() < 0 {
 		return false
 	}
+	w.lock()
+	defer w.unlockOnly()
 	after, idle := w.idle()
 	return idle && w.sleeper.Arm(after)
 }
@@ -83,6 +85,8 @@ func (w *Worker) Sleep(ctx context.Context) error {
 	if err := w.mayWait("sleep", ""); err != nil {
 		return err
 	}
+	w.lock()
+	defer w.unlockOnly()
 	after, idle := w.idle()
 	if !idle {
 		return nil

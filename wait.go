@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/sleep"
 )
 
 // Progress does what can be done now, and returns how much that was. For Owned workers; a Shared worker needs
@@ -15,7 +16,7 @@ import (
 // Source: ucp_worker_progress.
 func (w *Worker) Progress() int {
 	n := w.progress()
-	w.pace.note(n)
+	w.pace.Note(n)
 	return n
 }
 
@@ -23,7 +24,7 @@ func (w *Worker) Progress() int {
 const sleepless = 256
 
 func (w *Worker) progress() int {
-	if w.owned && w.pace.polls.Load()-w.watched == sleepless {
+	if w.owned && w.pace.Polls()-w.watched == sleepless {
 		w.eng.Watch(false)
 	}
 	n, due := w.turn()
@@ -91,7 +92,7 @@ func (w *Worker) keep() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		before := w.pace.polls.Load()
+		before := w.pace.Polls()
 		if !w.sleep() {
 			return
 		}
@@ -99,7 +100,7 @@ func (w *Worker) keep() {
 			if i == 0 {
 				w.unwatch()
 			}
-			before = w.pace.polls.Load()
+			before = w.pace.Polls()
 			timer.Reset(away)
 			select {
 			case <-timer.C:
@@ -126,7 +127,7 @@ func (w *Worker) unwatch() {
 // polled says that others make progress: some wait, or have called Progress often since there were so many polls. On a closed
 // worker nobody does, however often he tries.
 func (w *Worker) polled(before uint32) bool {
-	if w.keeper.pollers.Load() == 0 && w.pace.polls.Load()-before < busy {
+	if w.keeper.pollers.Load() == 0 && w.pace.Polls()-before < busy {
 		return false
 	}
 	w.mu.Lock()
@@ -197,7 +198,7 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
 
 // poll makes progress until r's end, or until it is time to sleep.
 func (w *Worker) poll(ctx context.Context, r *request.Request) {
-	if w.pace.policy == WaitSleep {
+	if w.pace.Policy() == sleep.AtOnce {
 		return
 	}
 	counted := int32(1)
@@ -217,7 +218,7 @@ func (w *Worker) poll(ctx context.Context, r *request.Request) {
 		} else {
 			idle++
 		}
-		if w.pace.waited(n, idle) {
+		if w.pace.Waited(n, idle) {
 			return
 		}
 	}
@@ -236,7 +237,7 @@ func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error)
 		} else {
 			idle++
 		}
-		if w.pace.waited(n, idle) {
+		if w.pace.Waited(n, idle) {
 			w.slumber(ctx, &s)
 		}
 	}
@@ -264,7 +265,7 @@ const (
 
 // watch has the descriptors of an Owned worker tell of what arrives: its owner means to sleep.
 func (w *Worker) watch() {
-	w.watched = w.pace.polls.Load()
+	w.watched = w.pace.Polls()
 	w.eng.Watch(true)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/invariants"
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/topo"
@@ -22,7 +23,7 @@ import (
 // does, one goroutine of the library sleeps until something arrives. Handlers and callbacks run without a
 // lock, one at a time, and may block.
 //
-// Owned (Options.Owned): all calls come from one goroutine, which calls Progress; only Wake may come from others. There is no
+// Owned (Options.Owned): all calls come from one goroutine, which calls Progress; only Wake may come from others: go test -tags invariants finds who breaks that. There is no
 // lock, and no goroutine of the library touches it: the node's only leaves a note, and wakes it, when this host's addresses change. Handlers must not block.
 //
 // docs/progress.md says how to wait.
@@ -31,12 +32,13 @@ import (
 type Worker struct {
 	n     *Node
 	eng   *worker.Worker
+	solo  invariants.Solo // the engine of an Owned worker has one goroutine inside
 	owned bool
 
 	mu      sync.Mutex // of the engine; if owned, of Wake only
 	closed  bool
 	sleeper *sleep.Sleeper
-	pace    pace
+	pace    sleep.Pace
 	keeper  keeper
 	watched uint32                      // polls when the owner last meant to sleep
 	news    atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
@@ -61,7 +63,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
-	w.pace.init(WaitPolicy(n.cfg.Wait))
+	w.pace.Init(sleep.Policy(n.cfg.Wait))
 	w.keeper.init()
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
@@ -106,8 +108,14 @@ func (w *Worker) tell(event any) {
 		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 
+// oneOwner is what a program broke that panics under the build tag "invariants".
+const oneOwner = "all calls of an Owned worker and of its endpoints come from one goroutine, only Worker.Wake may come from others; " +
+	"use a Shared worker (Options.Owned: false), or Wake the owner and hand him what is to be done"
+
 func (w *Worker) lock() {
-	if !w.owned {
+	if w.owned {
+		w.solo.Enter(oneOwner)
+	} else {
 		w.mu.Lock()
 	}
 }
@@ -116,6 +124,7 @@ func (w *Worker) lock() {
 // time, or a callback. Under the lock, since Close takes the bell away.
 func (w *Worker) unlock() {
 	if w.owned {
+		w.solo.Leave()
 		return
 	}
 	w.eng.Flush()
@@ -130,7 +139,9 @@ func (w *Worker) unlock() {
 
 // unlockOnly is unlock for calls that post nothing.
 func (w *Worker) unlockOnly() {
-	if !w.owned {
+	if w.owned {
+		w.solo.Leave()
+	} else {
 		w.mu.Unlock()
 	}
 }
@@ -140,16 +151,10 @@ func (w *Worker) unlockOnly() {
 //
 // Source: ucp_worker_destroy.
 func (w *Worker) Close() error {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	first, err := w.end()
+	if !first {
 		return nil
 	}
-	w.closed = true
-	err := w.eng.Close()
-	w.sleeper.Wake()
-	w.keeper.come()
-	w.mu.Unlock()
 	w.runCalls()
 	<-w.keeper.done
 	if !w.owned {
@@ -158,6 +163,24 @@ func (w *Worker) Close() error {
 	}
 	w.sleeper.Close()
 	return err
+}
+
+// end is the part of Close that touches the engine.
+func (w *Worker) end() (first bool, err error) {
+	if w.owned {
+		w.solo.Enter(oneOwner)
+		defer w.solo.Leave()
+	}
+	w.mu.Lock() // against Wake, if owned
+	defer w.mu.Unlock()
+	if w.closed {
+		return false, nil
+	}
+	w.closed = true
+	err = w.eng.Close()
+	w.sleeper.Wake()
+	w.keeper.come()
+	return true, err
 }
 
 // HandleAM sets the handler of the active messages with the given id; nil takes it away. Set handlers before peers send.

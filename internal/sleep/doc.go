@@ -6,6 +6,8 @@
 //	                +-- the time is over
 //	FD(), Arm(time) all of that as one descriptor, where the system has such (Linux)
 //
+// Pace is for who polls before he sleeps: when others get the processor meanwhile, and when polling is over.
+//
 // The root package imports it.
 //
 // Invariants:

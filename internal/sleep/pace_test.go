@@ -1,4 +1,4 @@
-package braid
+package sleep
 
 import (
 	"testing"
@@ -32,22 +32,22 @@ func TestYieldAgain(t *testing.T) {
 // TestWaitPolicies: when who waits goes to sleep.
 func TestWaitPolicies(t *testing.T) {
 	for _, c := range []struct {
-		policy WaitPolicy
+		policy Policy
 		most   int // idle turns until he sleeps; -1: never
-	}{{WaitSleep, 1}, {WaitAdaptive, naps}, {WaitPoll, -1}} {
-		var p pace
-		p.init(c.policy)
-		if p.waited(1, 0) {
+	}{{AtOnce, 1}, {Adaptive, naps}, {Poll, -1}} {
+		var p Pace
+		p.Init(c.policy)
+		if p.Waited(1, 0) {
 			t.Errorf("%v: sleeps though the turn found something", c.policy)
 		}
 		slept := -1
 		for idle := 1; idle <= 4*naps && slept < 0; idle++ {
-			if p.waited(0, idle) {
+			if p.Waited(0, idle) {
 				slept = idle
 			}
 		}
 		// On a crowded processor the adaptive one may sleep after its first yield.
-		if slept > c.most || (slept < 0) != (c.most < 0) || c.policy == WaitAdaptive && slept <= spins {
+		if slept > c.most || (slept < 0) != (c.most < 0) || c.policy == Adaptive && slept <= spins {
 			t.Errorf("%v: sleeps after %d idle turns, want at most %d", c.policy, slept, c.most)
 		}
 	}

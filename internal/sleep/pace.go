@@ -1,36 +1,19 @@
-package braid
+package sleep
 
 import (
 	"runtime"
 	"sync/atomic"
 	"time"
-
-	"github.com/openbraid/braid/internal/sleep"
 )
 
-// WaitPolicy is how blocking calls wait. Whoever only calls Progress polls, whatever this says.
-type WaitPolicy uint8
+// Policy is how who waits does so.
+type Policy uint8
 
 const (
-	// WaitAdaptive polls for some ten microseconds, then lets others have the processor between polls, then sleeps. The default.
-	WaitAdaptive WaitPolicy = iota
-	// WaitPoll polls until the end: lowest latency, one processor for each waiter.
-	WaitPoll
-	// WaitSleep sleeps at once: least processor time, at the price of a wake-up for each wait.
-	WaitSleep
+	Adaptive Policy = iota // poll, then yield between polls, then sleep
+	Poll                   // never sleep
+	AtOnce                 // sleep at once
 )
-
-func (p WaitPolicy) String() string {
-	switch p {
-	case WaitAdaptive:
-		return "adaptive"
-	case WaitPoll:
-		return "poll"
-	case WaitSleep:
-		return "sleep"
-	}
-	return "policy(?)"
-}
 
 const (
 	// spins idle turns who waits makes before he lets others have the processor between two of them, naps before he sleeps.
@@ -51,28 +34,35 @@ const (
 	scheduleDear   = 5 * time.Microsecond
 )
 
-// pace is how those who poll one worker share the processor with others. Each field is a hint: who polls at the same time
+// Pace is how those who poll one worker share the processor with others. Each field is a hint: who polls at the same time
 // may count wrong, and nothing depends on it.
 //
 //	idle turn ... idle turn, yield: short -> half as often      (nobody is here)
 //	                                longer -> after each turn   (a peer is: an answer needs him to run)
 //	                                a slice -> as at first      (a stranger computes, and takes his share anyway)
-type pace struct {
-	policy WaitPolicy
+type Pace struct {
+	policy Policy
 	polls  atomic.Uint32 // turns of who polls, ever
 	worked atomic.Uint32 // polls when one of them found something
 	every  atomic.Uint32 // idle turns between two yields; a power of two
 	others atomic.Uint32 // polls between two looks of the language's scheduler; a power of two
 }
 
-func (p *pace) init(policy WaitPolicy) {
+// Init is to be called once, before all else.
+func (p *Pace) Init(policy Policy) {
 	p.policy = policy
 	p.every.Store(yieldFirst)
 	p.others.Store(schedule)
 }
 
-// note is called after each turn of who polls; n is how much the turn did.
-func (p *pace) note(n int) {
+// Policy is what Init got.
+func (p *Pace) Policy() Policy { return p.policy }
+
+// Polls is how many turns were noted.
+func (p *Pace) Polls() uint32 { return p.polls.Load() }
+
+// Note is called after each turn of who polls; n is how much the turn did.
+func (p *Pace) Note(n int) {
 	polls := p.polls.Add(1)
 	if n > 0 {
 		p.worked.Store(polls)
@@ -88,10 +78,10 @@ func (p *pace) note(n int) {
 
 // yield lets others have the processor, and learns from how long that took. True: a stranger had it. Sleeping is better than
 // polling then, since who wakes is let in first.
-func (p *pace) yield() (crowded bool) {
-	begin := clock()
-	sleep.Yield()
-	took := clock() - begin
+func (p *Pace) yield() (crowded bool) {
+	begin := time.Now()
+	Yield()
+	took := time.Since(begin)
 	p.every.Store(yieldAgain(p.every.Load(), took))
 	return took >= yieldLong
 }
@@ -108,23 +98,23 @@ func yieldAgain(every uint32, took time.Duration) uint32 {
 }
 
 // schedule lets other goroutines run.
-func (p *pace) schedule() {
-	begin := clock()
+func (p *Pace) schedule() {
+	begin := time.Now()
 	runtime.Gosched()
-	if clock()-begin > scheduleDear {
+	if time.Since(begin) > scheduleDear {
 		p.others.Store(scheduleSeldom)
 	} else {
 		p.others.Store(schedule)
 	}
 }
 
-// waited is note for who waits; idle turns in a row are his. It says whether he should sleep now.
-func (p *pace) waited(n, idle int) (sleep bool) {
-	p.note(n)
+// Waited is Note for who waits; idle turns in a row are his. It says whether he should sleep now.
+func (p *Pace) Waited(n, idle int) (sleep bool) {
+	p.Note(n)
 	switch {
-	case p.policy == WaitPoll || n > 0:
+	case p.policy == Poll || n > 0:
 		return false
-	case p.policy == WaitSleep || idle >= naps:
+	case p.policy == AtOnce || idle >= naps:
 		return true
 	case idle > spins:
 		return p.yield()

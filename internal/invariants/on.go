@@ -1,0 +1,59 @@
+//go:build invariants
+
+package invariants
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+)
+
+// deep is how many calls may be between the public one and Enter.
+const deep = 8
+
+// Solo is something that one goroutine at a time may be inside of.
+type Solo struct {
+	inside atomic.Uint32
+	calls  [deep]atomic.Uintptr // who is inside; written by him alone, read by who panics
+}
+
+// Enter says that the calling goroutine comes in. If another is inside it panics: rule is what both have broken.
+func (s *Solo) Enter(rule string) {
+	var calls [deep]uintptr
+	runtime.Callers(2, calls[:])
+	if s.inside.Add(1) > 1 {
+		s.Leave()
+		s.refuse(calls, rule)
+	}
+	for i := range calls {
+		s.calls[i].Store(calls[i])
+	}
+}
+
+func (s *Solo) refuse(calls [deep]uintptr, rule string) {
+	var other [deep]uintptr
+	for i := range other {
+		other[i] = s.calls[i].Load()
+	}
+	panic(fmt.Sprintf("braid: %s was called while another goroutine is in %s: %s", outermost(calls[:]), outermost(other[:]), rule))
+}
+
+// Leave says that it is out again.
+func (s *Solo) Leave() { s.inside.Add(^uint32(0)) }
+
+// outermost is the name of the public call: the last function of the innermost one's package.
+func outermost(calls []uintptr) string {
+	name, pkg := "another call", ""
+	for frames, more := runtime.CallersFrames(calls), true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		slash := strings.LastIndexByte(f.Function, '/') + 1
+		dot := strings.IndexByte(f.Function[slash:], '.')
+		if dot < 0 || pkg != "" && f.Function[:slash+dot] != pkg {
+			break
+		}
+		pkg, name = f.Function[:slash+dot], f.Function[slash+dot+1:]
+	}
+	return name
+}
