@@ -49,8 +49,8 @@ func (c *child) idles(what string) {
 	}
 }
 
-// TestF8_IdleServer: a server with nothing to do takes next to no processor time: alone, while a peer is connected that says nothing
-// (F9), and after one has died or closed (F1). One is progressed by the library, one sleeps by itself.
+// TestF8_IdleServer: a server with nothing to do takes next to no processor time: alone, while a peer is connected that says nothing,
+// and after one has died or closed (F1). One is progressed by the library, one sleeps by itself.
 func TestF8_IdleServer(t *testing.T) {
 	for _, role := range []string{"serve", "serve asleep"} {
 		t.Run(role, func(t *testing.T) {
