@@ -37,6 +37,7 @@ func connectPolled(t testing.TB, opts braid.Options) *owned {
 	if err != nil {
 		t.Fatal(err)
 	}
+	addr := ln.Addr()
 	accepted := make(chan *braid.Endpoint)
 	go func() { // the acceptor's goroutine owns bw until it hands it over
 		ep, err := ln.Accept(testContext(t))
@@ -45,7 +46,7 @@ func connectPolled(t testing.TB, opts braid.Options) *owned {
 		}
 		accepted <- ep
 	}()
-	if o.a, err = o.aw.Dial(testContext(t), ln.Addr()); err != nil {
+	if o.a, err = o.aw.Dial(testContext(t), addr); err != nil {
 		t.Fatal(err)
 	}
 	o.b = <-accepted

@@ -46,11 +46,12 @@ func newDuo(ctx context.Context, lanes int) (*duo, error) {
 		return nil, err
 	}
 	accepted := make(chan error, 1)
+	addr := ln.Addr()
 	go func() { // owns the second worker until it says so
 		_, err := ln.Accept(ctx)
 		accepted <- err
 	}()
-	d.ep, err = d.w[0].Dial(ctx, ln.Addr())
+	d.ep, err = d.w[0].Dial(ctx, addr)
 	if e := <-accepted; err == nil {
 		err = e
 	}
