@@ -74,11 +74,14 @@ func (c *recvCommand) Run(w world) error {
 	failed := false
 	o.Report = func(r files.Report) {
 		failed = failed || r.Ended && r.Err != nil
+		if r.Left != nil {
+			fmt.Fprintf(w.errOut, "braid: warning: from %s: %v\n", r.Peer, r.Left)
+		}
 		switch {
 		case r.Ended && r.Err != nil:
 			kept := "; nothing of it was kept"
-			if errors.As(r.Err, new(*files.PartlyError)) {
-				kept = "" // the error says what was
+			if errors.As(r.Err, new(*files.PartlyError)) || r.Left != nil {
+				kept = "" // what was is said
 			}
 			fmt.Fprintf(w.errOut, "braid: from %s: %v%s\n", r.Peer, bare(r.Err), kept)
 		case c.Quiet:

@@ -42,6 +42,7 @@ type Report struct {
 	Summary
 	Ended bool
 	Err   error // of one that ended
+	Left  error // of one that ended: what of it could not be removed
 }
 
 // PartlyError is a transfer that ended while names were given: some stay.

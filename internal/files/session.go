@@ -35,6 +35,7 @@ type session struct {
 	begun   time.Time
 	mem     *braid.Memory
 	stage   *tree.Stage
+	left    error // what of it could not be removed
 }
 
 func newSession(s *server, ep *braid.Endpoint) *session {
@@ -141,7 +142,7 @@ func (x *session) run() {
 // release gives back what a transfer holds: before the sender is told that it is over, so that it can send again at once.
 func (x *session) release() {
 	if x.stage != nil {
-		x.stage.Discard()
+		x.left = x.stage.Discard()
 		x.stage = nil
 	}
 	x.srv.unclaim(x)
@@ -188,6 +189,9 @@ func (x *session) receive() error {
 	if err := x.take(); err != nil {
 		return err
 	}
+	if err := x.stage.Fill(x.ctx); err != nil {
+		return err
+	}
 	if x.srv.o.placing != nil {
 		x.srv.o.placing()
 	}
@@ -223,7 +227,7 @@ func (x *session) await(step <-chan struct{}, limit time.Duration, what string) 
 
 // accept makes places on the disk and in memory, and says so.
 func (x *session) accept() (err error) {
-	if x.stage, err = x.srv.target.Stage(x.in.List); err != nil {
+	if x.stage, err = x.srv.target.Stage(x.ctx, x.in.List); err != nil {
 		return err
 	}
 	if x.mem, err = x.srv.node.Alloc(window * dialogue.PieceBytes); err != nil {
@@ -311,7 +315,7 @@ func (x *session) part() {
 func (x *session) report(ended bool, err error) Report {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	r := Report{Peer: x.ep.Addr(), Ended: ended, Err: err, Summary: Summary{
+	r := Report{Peer: x.ep.Addr(), Ended: ended, Err: err, Left: x.left, Summary: Summary{
 		Files: int(x.in.Offer.Files), Dirs: int(x.in.Offer.Dirs), Bytes: x.in.Offer.Bytes, Time: time.Since(x.begun),
 	}}
 	if ended {

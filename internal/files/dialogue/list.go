@@ -11,6 +11,7 @@ import (
 // look at the entry before enough to know that no name comes twice.
 type Lister struct {
 	count uint32
+	paths uint64  // bytes of all paths
 	path  []level // from the top to the directory of the last entry
 }
 
@@ -18,10 +19,16 @@ type Lister struct {
 type level struct {
 	index uint32 // Top at the top
 	last  string // the name before
+	bytes int    // of its path, with the slash behind it
 }
 
-// maxDepth is how many directories may be in each other: more than a path of 4096 bytes can have.
-const maxDepth = 2048
+// What a list may cost who looks for each of its names, and makes it: the system goes through a path component by component, and a receiver keeps the
+// directories open that it is in.
+const (
+	maxDepth = 256       // directories in each other
+	maxPath  = 4095      // bytes of a path: what Linux takes
+	maxPaths = 256 << 20 // bytes of all paths
+)
 
 // ErrList: a list that can't be.
 var ErrList = errors.New("not a list of files")
@@ -45,13 +52,28 @@ func (l *Lister) Take(e *Entry) error {
 		return fmt.Errorf("%w: entry %d, %q, comes after %q", ErrList, l.count, e.Name, at.last)
 	}
 	at.last = e.Name
+	n := at.bytes + len(e.Name)
+	if err := l.bounds(e, n); err != nil {
+		return err
+	}
+	l.paths += uint64(n)
 	if e.Dir {
-		if len(l.path) > maxDepth {
-			return fmt.Errorf("%w: more than %d directories in each other", ErrList, maxDepth)
-		}
-		l.path = append(l.path, level{index: l.count})
+		l.path = append(l.path, level{index: l.count, bytes: n + 1})
 	}
 	l.count++
+	return nil
+}
+
+// bounds refuses what costs too much. n is the length of the entry's path.
+func (l *Lister) bounds(e *Entry, n int) error {
+	switch {
+	case e.Dir && len(l.path) > maxDepth:
+		return &RefusedError{fmt.Sprintf("there are more than %d directories in each other; send what is deep inside by itself", maxDepth)}
+	case n > maxPath:
+		return &RefusedError{fmt.Sprintf("the path to %q has more than %d bytes; send what is deep inside by itself", e.Name, maxPath)}
+	case l.paths+uint64(n) > maxPaths:
+		return &RefusedError{fmt.Sprintf("the paths alone have more than %d bytes; send it in parts", maxPaths)}
+	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // Version is of the notes. Sides of different versions don't talk.
@@ -75,9 +74,6 @@ type Entry struct {
 
 // Top is the parent of what is in no directory.
 const Top = ^uint32(0)
-
-// When is Time as a time.
-func (e *Entry) When() time.Time { return time.Unix(0, e.Time) }
 
 // Accept says where to put pieces. It answers a complete list.
 type Accept struct {

@@ -84,12 +84,51 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	deep := []Entry{{Parent: Top, Name: "d", Dir: true}}
-	for i := range maxDepth + 2 {
-		deep = append(deep, Entry{Parent: uint32(i), Name: "d", Dir: true})
+}
+
+// TestBounds: as much as may be is taken, and one more is refused.
+func TestBounds(t *testing.T) {
+	nested := func(n int, name string) (list []Entry) {
+		parent := Top
+		for i := range n {
+			list = append(list, Entry{Parent: parent, Name: name, Dir: true})
+			parent = uint32(i)
+		}
+		return list
 	}
-	if err := takes(deep); !errors.Is(err, ErrList) {
-		t.Errorf("%d in each other: %v", len(deep), err)
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, c := range map[string]struct {
+		paths uint64 // of what came before
+		list  []Entry
+		more  Entry
+	}{
+		"depth": {0, nested(maxDepth, "d"), Entry{Parent: maxDepth - 1, Name: "d", Dir: true}},
+		"path":  {0, append(nested(15, x(255)), Entry{Parent: 14, Name: x(100), Dir: true}, Entry{Parent: 15, Name: "w" + x(maxPath-15*256-102)}), Entry{Parent: 15, Name: x(maxPath - 15*256 - 100)}},
+		"paths": {maxPaths - 12, []Entry{{Parent: Top, Name: "12345", Dir: true}, {Parent: 0, Name: "7"}}, Entry{Parent: 0, Name: "8"}},
+	} {
+		l := Lister{paths: c.paths}
+		for i := range c.list {
+			if err := l.Take(&c.list[i]); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		var refused *RefusedError
+		if err := l.Take(&c.more); !errors.As(err, &refused) {
+			t.Errorf("%s, one more: %v", name, err)
+		}
+	}
+	in := NewIntake(Limits{})
+	if _, err := in.Heard(Offer{Files: 2}); err != nil {
+		t.Fatal(err)
+	}
+	two := []Entry{{Parent: Top, Name: "a"}, {Parent: Top, Name: "b"}}
+	in.listBytes = maxListBytes - two[0].bytes()
+	if _, err := in.Heard(List{two[:1]}); err != nil {
+		t.Errorf("names: %v", err)
+	}
+	var refused *RefusedError
+	if _, err := in.Heard(List{two[1:]}); !errors.As(err, &refused) {
+		t.Errorf("names, one more: %v", err)
 	}
 }
 

@@ -1,15 +1,14 @@
 package tree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"sync"
 
 	"github.com/openbraid/braid/internal/files/dialogue"
-	"golang.org/x/sys/unix"
 )
 
 // Stage is the files of one transfer that do not have their names yet. Write may be called from many goroutines.
@@ -17,9 +16,9 @@ type Stage struct {
 	t       *Target
 	list    []dialogue.Entry
 	folder  string
-	lock    *os.File
-	root    *os.Root // folder
-	present []bool   // of each entry: its place was taken when it was looked at
+	aside   dir                 // folder, locked
+	present []bool              // of each entry: its place was taken when it was looked at
+	dirs    map[int]fs.FileInfo // which directories that were
 
 	mu   sync.Mutex
 	open map[int]*part // files that come in several pieces
@@ -31,39 +30,41 @@ type part struct {
 	left uint64 // bytes; of a file that is open: all there can be, until its end is known
 }
 
-// Stage looks whether a list may be received, keeps its names for it, and makes a place to write to.
+// Stage keeps the names of a list for it, looks whether it may be received, and makes a place to write to. It ends with the context.
 //
 // Errors: *dialogue.RefusedError; what the system says.
-func (t *Target) Stage(list []dialogue.Entry) (*Stage, error) {
-	present, err := t.check(list)
-	if err != nil {
-		return nil, err
-	}
+func (t *Target) Stage(ctx context.Context, list []dialogue.Entry) (*Stage, error) {
 	if err := t.reserve(list); err != nil {
 		return nil, err
 	}
-	s := &Stage{t: t, list: list, present: present, open: map[int]*part{}}
-	if err := s.make(); err != nil {
-		s.Discard()
-		return nil, err
+	s := &Stage{t: t, list: list, open: map[int]*part{}, dirs: map[int]fs.FileInfo{}}
+	err := s.check(ctx)
+	if err == nil {
+		err = s.make(ctx)
 	}
-	return s, nil
+	if err == nil {
+		return s, nil
+	}
+	if left := s.Discard(); left != nil {
+		err = fmt.Errorf("%w; %w", err, left)
+	}
+	return nil, err
 }
 
 // make makes the folder and all directories in it.
-func (s *Stage) make() (err error) {
-	if s.folder, s.lock, err = s.t.folder(); err != nil {
-		return err
-	}
-	if s.root, err = s.t.root.OpenRoot(s.folder); err != nil {
+func (s *Stage) make(ctx context.Context) (err error) {
+	if s.folder, s.aside.f, err = s.t.folder(); err != nil {
 		return err
 	}
 	for i := range s.list {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if !s.list[i].Dir {
 			continue
 		}
-		if err := s.root.Mkdir(dialogue.Path(s.list, i), 0o700); err != nil {
-			return err
+		if err := s.aside.mkdir(dialogue.Path(s.list, i)); err != nil {
+			return s.named(i, err)
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func (s *Stage) wrote(p *part, x dialogue.Extent) bool {
 }
 
 func (s *Stage) create(i int) (*os.File, error) {
-	f, err := s.root.OpenFile(dialogue.Path(s.list, i), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := s.aside.create(dialogue.Path(s.list, i))
 	if err != nil {
 		return nil, s.named(i, err)
 	}
@@ -149,13 +150,13 @@ func (s *Stage) finish(i int, f *os.File) error {
 	e := &s.list[i]
 	err := f.Chmod(fs.FileMode(e.Mode))
 	if err == nil && s.t.sync {
-		err = f.Sync()
+		err = s.t.flush(f)
 	}
 	if e := f.Close(); err == nil {
 		err = e // some file systems tell only now that the disk is full
 	}
 	if err == nil {
-		err = s.root.Chtimes(dialogue.Path(s.list, i), e.When(), e.When())
+		err = s.aside.date(dialogue.Path(s.list, i), e)
 	}
 	if err != nil {
 		return s.named(i, err)
@@ -163,157 +164,31 @@ func (s *Stage) finish(i int, f *os.File) error {
 	return nil
 }
 
-// PartlyError: the end came while names were given.
-type PartlyError struct {
-	Placed int // files and directories that stand under their names, each of them whole
-	Err    error
+// LeftError: unfinished files could not be removed.
+type LeftError struct{ Err error }
+
+func (e *LeftError) Error() string {
+	return fmt.Sprintf("unfinished files are left, since they can't be removed: %v; the next start tries again", e.Err)
 }
 
-func (e *PartlyError) Error() string {
-	return fmt.Sprintf("%v (%d files and directories were in place already and stay there, each of them whole)", e.Err, e.Placed)
-}
-
-func (e *PartlyError) Unwrap() error { return e.Err }
-
-// Commit gives everything its name. All parts must have been written; files without bytes are made here.
-//
-// Errors: *PartlyError if something stands under its name already; what the system says.
-func (s *Stage) Commit() error {
-	for i := range s.list {
-		if e := &s.list[i]; !e.Dir && e.Size == 0 && !s.exists(i) {
-			f, err := s.create(i)
-			if err != nil {
-				return err
-			}
-			if err := s.finish(i, f); err != nil {
-				return err
-			}
-		}
-	}
-	placed := 0
-	for i := range s.list {
-		e := &s.list[i]
-		if e.Parent != dialogue.Top && !s.present[e.Parent] {
-			placed++ // it came with its directory
-			continue
-		}
-		if e.Dir && s.present[i] {
-			continue
-		}
-		if err := s.place(i); err != nil {
-			return s.partly(placed, err)
-		}
-		placed++
-	}
-	if err := s.settle(); err != nil {
-		return s.partly(placed, err)
-	}
-	return nil
-}
-
-func (s *Stage) partly(placed int, err error) error {
-	if placed == 0 {
-		return err
-	}
-	return &PartlyError{placed, err}
-}
-
-// exists says whether a file was written: one that was open may have had bytes.
-func (s *Stage) exists(i int) bool {
-	_, err := s.root.Lstat(dialogue.Path(s.list, i))
-	return err == nil
-}
-
-// place gives one file, or a directory with all that is in it, its name.
-func (s *Stage) place(i int) error {
-	name := dialogue.Path(s.list, i)
-	from := path.Join(s.folder, name)
-	if s.list[i].Dir || s.t.overwrite {
-		return s.taken(i, s.t.root.Rename(from, name))
-	}
-	err := s.t.root.Link(from, name) // unlike a rename, it never replaces
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return s.taken(i, err)
-	}
-	if _, err := s.t.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) { // a file system without links
-		return s.taken(i, fs.ErrExist)
-	}
-	return s.taken(i, s.t.root.Rename(from, name))
-}
-
-// taken says what it means that a name could not be given.
-func (s *Stage) taken(i int, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, fs.ErrExist), errors.Is(err, unix.ENOTEMPTY):
-		return &dialogue.RefusedError{Text: fmt.Sprintf("%q came into being there while it was sent; nothing was replaced", dialogue.Path(s.list, i))}
-	}
-	return s.named(i, err)
-}
-
-// settle gives the new directories their permissions and times: last, since each new name in one changes its time, and one may be closed to us after that.
-func (s *Stage) settle() error {
-	for i := len(s.list) - 1; i >= 0; i-- {
-		e := &s.list[i]
-		if !e.Dir || s.present[i] {
-			continue
-		}
-		name := dialogue.Path(s.list, i)
-		if err := s.t.root.Chtimes(name, e.When(), e.When()); err != nil {
-			return s.named(i, err)
-		}
-		if err := s.t.root.Chmod(name, fs.FileMode(e.Mode)); err != nil {
-			return s.named(i, err)
-		}
-	}
-	if s.t.sync {
-		return s.flush()
-	}
-	return nil
-}
-
-// flush has the names themselves on the disk.
-func (s *Stage) flush() error {
-	dirs := map[string]bool{".": true}
-	for i := range s.list {
-		if name := dialogue.Path(s.list, i); s.list[i].Dir {
-			dirs[name] = true
-		}
-	}
-	for d := range dirs {
-		f, err := s.t.root.Open(d)
-		if errors.Is(err, fs.ErrPermission) {
-			continue // its own permissions close it to us
-		}
-		if err != nil {
-			return err
-		}
-		err = f.Sync()
-		f.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (e *LeftError) Unwrap() error { return e.Err }
 
 // Discard removes everything that has no name, and lets go of the rest. Call it in any case, when nobody writes any more.
-func (s *Stage) Discard() {
+//
+// Errors: *LeftError.
+func (s *Stage) Discard() (err error) {
 	s.mu.Lock()
 	for _, p := range s.open {
 		p.f.Close()
 	}
 	s.open = nil
 	s.mu.Unlock()
-	if s.root != nil {
-		s.root.Close()
-	}
 	if s.folder != "" {
-		_ = s.t.root.RemoveAll(s.folder)
-	}
-	if s.lock != nil {
-		s.lock.Close()
+		if e := s.t.root.RemoveAll(s.folder); e != nil {
+			err = &LeftError{e}
+		}
+		s.aside.f.Close()
 	}
 	s.t.release(s.list)
+	return err
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -23,8 +24,12 @@ const (
 // Target is the directory that transfers arrive in. It is safe for concurrent use.
 type Target struct {
 	root      *os.Root
+	top       dir // the same
 	overwrite bool
 	sync      bool
+
+	exclusive, link func(from dir, old string, to dir, name string) error // what the system has; tests take them away
+	flush           func(*os.File) error
 
 	mu   sync.Mutex
 	busy map[string]bool // top-level names that somebody is sending
@@ -37,18 +42,26 @@ type TargetOptions struct {
 }
 
 // OpenTarget opens a directory, and clears away what receivers left that were killed.
-func OpenTarget(dir string, o TargetOptions) (*Target, error) {
-	root, err := os.OpenRoot(dir)
+func OpenTarget(path string, o TargetOptions) (*Target, error) {
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{root: root, overwrite: o.Overwrite, sync: o.Sync, busy: map[string]bool{}}
+	top, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	t := &Target{
+		root: root, top: dir{top}, overwrite: o.Overwrite, sync: o.Sync, busy: map[string]bool{},
+		exclusive: exclusive, link: link, flush: (*os.File).Sync,
+	}
 	t.sweep()
 	return t, nil
 }
 
 // Close lets go of the directory.
-func (t *Target) Close() error { return t.root.Close() }
+func (t *Target) Close() error { return errors.Join(t.top.f.Close(), t.root.Close()) }
 
 // sweep removes folders that nobody has locked. What can't be removed stays: it is no reason not to receive.
 func (t *Target) sweep() {
@@ -74,11 +87,27 @@ func (t *Target) lock(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := t.hold(f, name); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// hold locks a folder that is open. It must have its name yet: who had the lock before may have removed it.
+func (t *Target) hold(f *os.File, name string) error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := t.root.Lstat(name)
+	if err == nil && !os.SameFile(mine, there) {
+		err = fs.ErrNotExist
+	}
+	return err
 }
 
 // folder makes a locked folder for unfinished files.
@@ -134,45 +163,74 @@ func (t *Target) release(list []dialogue.Entry) {
 // showConflicts is how many files that exist are named.
 const showConflicts = 3
 
-// check looks what of a list exists already. present says of each entry whether its place is taken: by a directory if it is one, else by a file that may be replaced.
-func (t *Target) check(list []dialogue.Entry) (present []bool, err error) {
-	present = make([]bool, len(list))
+// check looks what of the list exists already, and fills in present and dirs.
+func (s *Stage) check(ctx context.Context) error {
+	s.present = make([]bool, len(s.list))
+	c := s.t.climb(s.list)
+	defer c.close()
 	var exist []string
 	more := 0
-	for i := range list {
-		e := &list[i]
-		if e.Parent == dialogue.Top && strings.HasPrefix(e.Name, stagePrefix) {
-			return nil, &dialogue.RefusedError{Text: fmt.Sprintf("%q: names that begin with %s are for unfinished files; rename it", e.Name, stagePrefix)}
-		}
-		if e.Parent != dialogue.Top && !present[e.Parent] {
-			continue
-		}
-		path := dialogue.Path(list, i)
-		info, err := t.root.Lstat(path)
+	for i := range s.list {
+		e := &s.list[i]
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case e.Parent == dialogue.Top && strings.HasPrefix(e.Name, stagePrefix):
+			return &dialogue.RefusedError{Text: fmt.Sprintf("%q: names that begin with %s are for unfinished files; rename it", e.Name, stagePrefix)}
+		case e.Parent != dialogue.Top && !s.present[e.Parent]:
 			continue
-		case err != nil:
-			return nil, err
-		case e.Dir != info.IsDir() || !e.Dir && !info.Mode().IsRegular():
-			return nil, &dialogue.RefusedError{Text: fmt.Sprintf("%q is %s there, and would be %s; remove it there first", path, what(info.Mode()), kindOf(e))}
-		case !e.Dir && !t.overwrite:
-			if len(exist) < showConflicts {
-				exist = append(exist, fmt.Sprintf("%q", path))
-			} else {
-				more++
-			}
 		}
-		present[i] = true
+		if err := s.look(c, i); err != nil {
+			return err
+		}
+		if e.Dir || !s.present[i] || s.t.overwrite {
+			continue
+		}
+		if len(exist) < showConflicts {
+			exist = append(exist, fmt.Sprintf("%q", dialogue.Path(s.list, i)))
+		} else {
+			more++
+		}
 	}
 	if exist == nil {
-		return present, nil
+		return nil
 	}
 	text := strings.Join(exist, ", ")
 	if more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return nil, &dialogue.RefusedError{Text: text + " exist there already; the receiver replaces files only with --overwrite"}
+	return &dialogue.RefusedError{Text: text + " exist there already; the receiver replaces files only with --overwrite"}
+}
+
+// look looks whether the place of an entry is taken, and enters it if it is a directory.
+func (s *Stage) look(c *climb, i int) error {
+	e := &s.list[i]
+	at, err := c.to(e.Parent)
+	if err != nil {
+		return err
+	}
+	kind, err := at.kind(e.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return s.named(i, err)
+	case e.Dir != (kind == fs.ModeDir) || !e.Dir && kind != 0:
+		return &dialogue.RefusedError{Text: fmt.Sprintf("%q is %s there, and would be %s; remove it there first", dialogue.Path(s.list, i), what(kind), kindOf(e))}
+	}
+	s.present[i] = true
+	if !e.Dir {
+		return nil
+	}
+	d, err := at.sub(e.Name)
+	if err != nil {
+		return s.named(i, err)
+	}
+	c.enter(i, d)
+	if s.dirs[i], err = d.f.Stat(); err != nil {
+		return s.named(i, err)
+	}
+	return nil
 }
 
 func kindOf(e *dialogue.Entry) string {

@@ -88,7 +88,7 @@ func want(t *testing.T, names ...string) (list []dialogue.Entry) {
 // arrive stages a list, writes its files, and commits.
 func arrive(t *testing.T, target *Target, list []dialogue.Entry) error {
 	t.Helper()
-	s, err := target.Stage(list)
+	s, err := target.Stage(t.Context(), list)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func arrive(t *testing.T, target *Target, list []dialogue.Entry) error {
 	if err := write(s, list); err != nil {
 		return err
 	}
-	return s.Commit()
+	return errors.Join(s.Fill(t.Context()), s.Commit())
 }
 
 func write(s *Stage, list []dialogue.Entry) error {
@@ -221,7 +221,7 @@ func TestRaces(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		list := want(t, c.comes...)
-		s, err := open(t, dir, TargetOptions{Overwrite: c.overwrite}).Stage(list)
+		s, err := open(t, dir, TargetOptions{Overwrite: c.overwrite}).Stage(t.Context(), list)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,12 +248,12 @@ func TestRaces(t *testing.T) {
 func TestTwoAtATime(t *testing.T) {
 	dir := t.TempDir()
 	target := open(t, dir, TargetOptions{})
-	s, err := target.Stage(want(t, "a", "b"))
+	s, err := target.Stage(t.Context(), want(t, "a", "b"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var refused *dialogue.RefusedError
-	if _, err := target.Stage(want(t, "b", "c")); !errors.As(err, &refused) {
+	if _, err := target.Stage(t.Context(), want(t, "b", "c")); !errors.As(err, &refused) {
 		t.Error(err)
 	}
 	if err := arrive(t, target, want(t, "c")); err != nil {
@@ -273,7 +273,7 @@ func TestNothingIsLeft(t *testing.T) {
 	dir := t.TempDir()
 	target := open(t, dir, TargetOptions{})
 	list := want(t, "a", "d/", "d/b")
-	s, err := target.Stage(list)
+	s, err := target.Stage(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	list := want(t, "a", "b", "c")
 	list[0].Size, list[1].Size, list[2].Size = 6, 0, 0
-	s, err := open(t, dir, TargetOptions{}).Stage(list)
+	s, err := open(t, dir, TargetOptions{}).Stage(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestParts(t *testing.T) {
 	if len(s.open) != 0 {
 		t.Errorf("%d files are open yet", len(s.open))
 	}
-	if err := s.Commit(); err != nil {
+	if err := errors.Join(s.Fill(t.Context()), s.Commit()); err != nil {
 		t.Fatal(err)
 	}
 	s.Discard()
