@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,19 +44,36 @@ func misleading(t *testing.T, addrs ...string) (addr string, news chan<- []strin
 	return addr, told
 }
 
-// liar is a server that claims that the endpoint that it is asked for has just ended, in the name of the peer, whose incarnation is in the Hello.
-func liar(t *testing.T) (addr string) {
+// liar is a server that answers in the name of the peer: who that is says the Hello. It tells how often it was asked.
+func liar(t *testing.T, answers func(wire.Hello) (id uint8, body []byte)) (addr string, asked *atomic.Int64) {
 	t.Helper()
+	asked = new(atomic.Int64)
 	return server(t, func(c net.Conn) {
 		_, body := answer(t, c)
 		if h, err := wire.DecodeHello(body); err == nil {
-			c.Write(append(rawPreface(), raw(wire.IDEPClosed, control, wire.EPClosed{Incarnation: h.PeerIncarnation, Nonce: h.Nonce}.AppendTo(nil), nil)...))
+			id, body := answers(h)
+			c.Write(append(rawPreface(), raw(id, control, body, nil)...))
+			c.Read(make([]byte, 1))
+			asked.Add(1)
 		}
-	})
+	}), asked
 }
 
-// TestStrangerAtToldAddress: at addresses that the peer names others answer: another process with a listener of braid, and one that lies. Neither is a lane, nor a
-// sign that the peer has restarted or has ended the endpoint.
+// closing claims that the endpoint has just ended.
+func closing(h wire.Hello) (uint8, []byte) {
+	return wire.IDEPClosed, wire.EPClosed{Incarnation: h.PeerIncarnation, Nonce: h.Nonce}.AppendTo(nil)
+}
+
+// joining claims to be the endpoint, and wants its data.
+func joining(h wire.Hello) (uint8, []byte) {
+	return wire.IDHelloAck, wire.HelloAck{
+		Optional: h.Optional, Instance: h.Instance, Incarnation: h.PeerIncarnation, Endpoint: h.PeerEndpoint, Nonce: h.Nonce, Mode: h.Mode,
+		MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, Backlog: h.Backlog, ReplyCredits: 4, Join: h.Join,
+	}.AppendTo(nil)
+}
+
+// TestStrangerAtToldAddress: at addresses that the peer names others answer: another process with a listener of braid, and two that lie. None is a lane, nor a sign
+// that the peer has restarted or has ended the endpoint.
 func TestStrangerAtToldAddress(t *testing.T) {
 	tidy(t)
 	other := worker(t, braid.Options{})
@@ -63,9 +81,10 @@ func TestStrangerAtToldAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lies := liar(t)
-	addr, news := misleading(t, ln.Addr(), lies)
-	n, err := braid.Open(braid.Options{Lanes: 4, Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 5 * time.Millisecond}})
+	closes, asked := liar(t, closing)
+	joins, askedToo := liar(t, joining)
+	addr, news := misleading(t, ln.Addr(), closes, joins)
+	n, err := braid.Open(braid.Options{Lanes: 5, Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 5 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +94,20 @@ func TestStrangerAtToldAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ep.Abort()
-	for range 2 {
-		if l := ep.Lanes(); len(l) == 0 || l[0].State != "up" || ep.Err() != nil {
-			t.Fatalf("lanes %+v, %v", l, ep.Err())
+	for i := range int64(3) {
+		if !eventually(func() bool { return asked.Load() > i && askedToo.Load() > i }) {
+			t.Fatalf("asked %d and %d times", asked.Load(), askedToo.Load())
 		}
-		news <- []string{ln.Addr(), lies, nobody(t)}
-		time.Sleep(50 * time.Millisecond) // some ten dials
+		up := 0
+		for _, l := range ep.Lanes() {
+			if l.State == "up" {
+				up++
+			}
+		}
+		if up != 1 || ep.Stats().Handovers != 0 || ep.Err() != nil {
+			t.Fatalf("%d lanes are up, %d were lost, %v", up, ep.Stats().Handovers, ep.Err())
+		}
+		news <- []string{ln.Addr(), closes, joins, nobody(t)}
 	}
 }
 

@@ -21,7 +21,7 @@ var (
 	helloAckShape = shape{
 		message: "HelloAck",
 		must:    alwaysThere,
-		may:     alwaysThere | oftenThere | 1<<7 | 1<<10, // join key, addresses
+		may:     alwaysThere | oftenThere | 1<<7 | 1<<10 | 1<<11, // join key, addresses, join proof
 	}
 )
 

@@ -76,7 +76,8 @@ type HelloAck struct {
 	ReplyCredits uint32
 	JoinKey      JoinKey // secret for the lanes to come; zero if this isn't the first, or both sides make it of theirs
 
-	Addrs []string // where further lanes can be dialed, at most MaxAddrs, see ValidAddr; AppendTo leaves others out
+	Join  JoinProof // zero on the first of an endpoint
+	Addrs []string  // where further lanes can be dialed, at most MaxAddrs, see ValidAddr; AppendTo leaves others out
 	Name  string
 }
 
@@ -92,7 +93,7 @@ func (m HelloAck) AppendTo(b []byte) []byte {
 		Required: m.Required, Optional: m.Optional,
 		Instance: m.Instance, Incarnation: m.Incarnation, Endpoint: m.Endpoint, Nonce: m.Nonce,
 		Mode: m.Mode, MaxFrame: m.MaxFrame, MaxMessage: m.MaxMessage, Backlog: m.Backlog, ReplyCredits: m.ReplyCredits,
-		Name: m.Name,
+		Join: m.Join, Name: m.Name,
 	}}
 	return g.appendTo(b, &helloAckShape)
 }
@@ -121,6 +122,6 @@ func DecodeHelloAck(b []byte) (HelloAck, error) {
 		Required: h.Required, Optional: h.Optional,
 		Instance: h.Instance, Incarnation: h.Incarnation, Endpoint: h.Endpoint, Nonce: h.Nonce,
 		Mode: h.Mode, MaxFrame: h.MaxFrame, MaxMessage: h.MaxMessage, Backlog: h.Backlog, ReplyCredits: h.ReplyCredits,
-		JoinKey: g.key, Addrs: g.addrs, Name: h.Name,
+		JoinKey: g.key, Join: h.Join, Addrs: g.addrs, Name: h.Name,
 	}, nil
 }

@@ -104,7 +104,7 @@ func badHellos() []badHello {
 		{why: "does not belong", b: ack.with(0x8008, zero[:8]...).bytes(), ack: true},
 		{why: "does not belong", b: hello.with(10, 1, 'a').bytes()},
 		{why: "does not belong", b: hello.with(0x8007, key[:]...).bytes()},
-		{why: "does not belong", b: ack.with(0x800b, key[:]...).bytes(), ack: true},
+		{why: "join proof is zero", b: ack.with(0x800b, zero[:16]...).bytes(), ack: true},
 		{why: "wrong required bit", b: hello.with(5, 0).bytes()},
 		{why: "wrong required bit", b: hello.with(0x8009, 'a').bytes()},
 	}

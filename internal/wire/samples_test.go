@@ -89,6 +89,7 @@ var (
 	joinAck = wire.HelloAck{
 		Instance: wire.Instance{Opener: wire.Acceptor, N: 7}, Incarnation: 0x3132333435363738, Endpoint: 0x4142434445464748,
 		Nonce: nonce, Mode: wire.ModePeer, MaxFrame: 64 << 10, MaxMessage: 1 << 30, Backlog: 1 << 26, ReplyCredits: 32,
+		Join: wire.JoinProof(key),
 	}
 )
 
@@ -125,13 +126,13 @@ func ackFields(first bool) []field {
 		tlv("instance", instance()...),
 		tlv("self", field{"incarnation", 8, bits}, field{"endpoint", 8, bits}),
 		commonFields())
-	if first {
-		f = join(f, tlv("join key", hex("key", 16)), tlv("name", field{"text", 5, text}),
-			tlv("addresses",
-				num("address length", 1), field{"address", 13, text},
-				num("address length", 1), field{"address", 19, text}))
+	if !first {
+		return join(f, tlv("join proof", hex("join proof", 16)))
 	}
-	return f
+	return join(f, tlv("join key", hex("key", 16)), tlv("name", field{"text", 5, text}),
+		tlv("addresses",
+			num("address length", 1), field{"address", 13, text},
+			num("address length", 1), field{"address", 19, text}))
 }
 
 // samples is every message, in the order of the frame IDs; the RKey last.

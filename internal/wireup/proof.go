@@ -24,6 +24,7 @@ const (
 	joinKeyFor    = "braid join key"
 	dialerJoins   = "braid dialer joins"
 	acceptorJoins = "braid acceptor joins"
+	admitsWith    = "braid further lane admitted"
 )
 
 const (
@@ -90,6 +91,21 @@ func Joins(k wire.JoinKey, h *wire.Hello) bool {
 	return !k.IsZero() && subtle.ConstantTimeCompare(want[:], h.Join[:]) == 1
 }
 
+// Admits is what a HelloAck for a further lane of the endpoint with this key must have in it: who agrees knows the key as well as who asked. What the Hello's join
+// proof covers, its nonce above all, is covered here.
+func (m *Machine) Admits(k wire.JoinKey) (p wire.JoinProof) {
+	if key, err := secret.From(k[:]); err == nil {
+		sum := key.MAC(admitsWith, m.join[:])
+		copy(p[:], sum[:])
+	}
+	return p
+}
+
+func (m *Machine) admitted(p wire.JoinProof) bool {
+	want := m.Admits(m.keys.Join)
+	return subtle.ConstantTimeCompare(want[:], p[:]) == 1
+}
+
 // proofError is why somebody was not believed. It goes to both sides, so it is said as both can read it.
 type proofError string
 
@@ -104,5 +120,6 @@ const (
 	errDiffer          proofError = "the two sides have different secrets, or somebody in between changes what they say: give both the same"
 	errNoProof         proofError = "who answers there does not prove that he has the secret"
 	errWrongAnswer     proofError = "who answers there does not have the same secret, or not this endpoint's key"
+	errNotThePeer      proofError = "who answers there does not have this endpoint's key: it is somebody else"
 	errNotConfirmed    proofError = "the dialing side does not prove that it has the secret: its last proof is wrong"
 )

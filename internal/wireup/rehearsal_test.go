@@ -78,7 +78,7 @@ func (r *rehearsal) run() *rehearsal {
 		return r
 	}
 	id, body := wire.IDHelloAck, wire.HelloAck{Nonce: s.Hello.Nonce, Instance: s.Hello.Instance, Incarnation: 9, Endpoint: 1,
-		Mode: wire.ModeFailover, MaxFrame: MinFrame, MaxMessage: 1, Addrs: []string{"10.0.0.1:7"}}.AppendTo(nil)
+		Mode: wire.ModeFailover, MaxFrame: MinFrame, MaxMessage: 1, Join: a.Admits(r.acceptor.Join), Addrs: []string{"10.0.0.1:7"}}.AppendTo(nil)
 	if r.decline {
 		id, body = wire.IDBusy, wire.Busy{Nonce: s.Hello.Nonce, Instance: s.Hello.Instance}.AppendTo(nil)
 	}

@@ -68,16 +68,17 @@ type Machine struct {
 	opener bool
 	phase  phase
 	keys   Keys
-	said   transcript    // with a secret
-	nonce  [16]byte      // of the opener's Hello
-	inst   wire.Instance // of the opener's Hello
+	said   transcript     // with a secret
+	nonce  [16]byte       // of the opener's Hello
+	inst   wire.Instance  // of the opener's Hello
+	join   wire.JoinProof // of the opener's Hello
 	peer   wire.Preface
 }
 
 // Open is the side that wants a lane. It puts its proofs into the Hello, and into the Preface that is to go before it.
 func Open(k Keys, h *wire.Hello) (Machine, wire.Preface) {
 	h.Join = JoinProof(k.Join, h)
-	m := Machine{opener: true, keys: k, nonce: h.Nonce, inst: h.Instance}
+	m := Machine{opener: true, keys: k, nonce: h.Nonce, inst: h.Instance, join: h.Join}
 	p := wire.Preface{Nonce: h.Nonce}
 	if k.Secret.IsSet() {
 		p.Flags = wire.FlagSecret
@@ -166,7 +167,7 @@ func (m *Machine) hello(id uint8, body []byte) Step {
 	if err != nil {
 		return refused(err)
 	}
-	m.phase = deciding
+	m.phase, m.join = deciding, h.Join
 	return Step{Verdict: Hello, Hello: h}
 }
 
@@ -267,6 +268,8 @@ func (m *Machine) answer(id uint8, body []byte) Step {
 		return refused(s.Err)
 	case nonce != m.nonce || inst != m.inst:
 		return refused(fmt.Errorf("%w: %s answers another Hello", ErrOrder, wire.Name(id)))
+	case s.Verdict == Up && !m.keys.Join.IsZero() && !m.admitted(s.Ack.Join):
+		return refused(errNotThePeer)
 	}
 	return s
 }

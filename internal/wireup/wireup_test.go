@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -42,6 +43,39 @@ func TestOnlyTheOwnHelloIsAnswered(t *testing.T) {
 		}
 		if s := m.Frame(c.id, c.body); s.Verdict != Refused {
 			t.Errorf("%s: taken twice", c.name)
+		}
+	}
+}
+
+// TestAdmitted: without a secret, too, who agrees to a further lane has to know the endpoint's key. What it has heard does not help it: neither the proof of the
+// Hello itself, nor one that the acceptor has made for another Hello.
+func TestAdmitted(t *testing.T) {
+	proofFor := func(h wire.Hello, k wire.JoinKey) wire.JoinProof {
+		h.Join = JoinProof(endpointKey, &h)
+		a := Accept(secret.Secret{})
+		a.Frame(wire.IDPreface, wire.Preface{}.AppendTo(nil))
+		a.Frame(wire.IDHello, h.AppendTo(nil))
+		return a.Admits(k)
+	}
+	h, other := furtherHello(), furtherHello()
+	other.Nonce[15]++
+	for _, c := range []struct {
+		name  string
+		proof wire.JoinProof
+		up    bool
+	}{
+		{"the peer", proofFor(h, endpointKey), true},
+		{"no proof", wire.JoinProof{}, false},
+		{"another key", proofFor(h, wire.JoinKey{1}), false},
+		{"no key", proofFor(h, wire.JoinKey{}), false},
+		{"the Hello's own", JoinProof(endpointKey, &h), false},
+		{"of another Hello", proofFor(other, endpointKey), false},
+	} {
+		o, _ := Open(Keys{Join: endpointKey}, &h)
+		o.Frame(wire.IDPreface, wire.Preface{}.AppendTo(nil))
+		s := o.Frame(wire.IDHelloAck, wire.HelloAck{Nonce: h.Nonce, Instance: h.Instance, Incarnation: 9, Endpoint: 1, Mode: wire.ModeFailover, MaxFrame: MinFrame, MaxMessage: 1, Join: c.proof}.AppendTo(nil))
+		if want := map[bool]Verdict{true: Up, false: Refused}[c.up]; s.Verdict != want || !c.up && s.Err != errNotThePeer {
+			t.Errorf("%s: verdict %d, %v", c.name, s.Verdict, s.Err)
 		}
 	}
 }

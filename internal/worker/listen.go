@@ -182,9 +182,9 @@ func (ep *Endpoint) sendAck(l *link) {
 	}
 	ep.announced = ep.ln.doors.Told(ep.here, ep.addr, wire.MaxAddrs)
 	a, key := ep.terms.HelloAck(&w.cfg, ep.names, l.ID, l.helloNonce), ep.key
-	a.Addrs = ep.announced
+	a.Addrs, a.Join = ep.announced, l.wu.Admits(ep.key)
 	if ep.tellKey { // without a secret; with one there is none yet, and both make it of what they have said
-		a.JoinKey, key = ep.key, wire.JoinKey{}
+		a.JoinKey, a.Join, key = ep.key, wire.JoinProof{}, wire.JoinKey{}
 	}
 	l.answer(key, wire.IDHelloAck, a.AppendTo(nil))
 	if ep.tellKey {

@@ -70,6 +70,7 @@ var mutants = []mutant{
 	{"a path is dialed again without a look at the present table", "internal/paths/paths.go", "	if p.view != s.g.Views {", "	if false {", "./internal/paths"},
 	{"without a lane only what was told last is dialed", "internal/paths/paths.go", "		q.Told = s.ever\n", "", "./internal/paths"},
 	{"who answers at a told address is the peer", "internal/worker/open.go", "if !l.path.Proven()", "if false", ". -run TestStrangerAtToldAddress"},
+	{"who answers at a told address may join without the endpoint's key", "internal/wireup/wireup.go", "!m.admitted(s.Ack.Join)", "false", "./internal/wireup"},
 
 	// Fences.
 	{"R12: a fence is ignored", "internal/outbox/seat.go", "	if barrier != 0 {", "	if false {", explored},
