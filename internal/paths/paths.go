@@ -161,13 +161,13 @@ func (s *Set) Again(p *Path) (wait time.Duration, ok bool) {
 // Answered: the first lane is up, and the peer has said where it listens.
 func (s *Set) Answered(told []string) {
 	s.translated = topo.Translated(s.dialed, told)
-	s.take(told)
+	s.take(topo.Dialable(s.dialed, told))
 	s.Replan()
 }
 
 // Heard takes where the peer listens now.
 func (s *Set) Heard(told []string) {
-	if len(told) == 0 || topo.SameAddrs(told, s.told) {
+	if told = topo.Dialable(s.dialed, told); len(told) == 0 || topo.SameAddrs(told, s.told) {
 		return
 	}
 	s.take(told)
@@ -175,15 +175,18 @@ func (s *Set) Heard(told []string) {
 	s.RedialAll()
 }
 
-// mostEver bounds what is remembered of a peer that tells ever new addresses.
+// mostEver bounds what is remembered of a peer that tells ever new addresses: what it told last stays.
 const mostEver = 32
 
 func (s *Set) take(told []string) {
 	s.told = told
 	for _, a := range told {
-		if !slices.Contains(s.ever, a) && len(s.ever) < mostEver {
-			s.ever = append(s.ever, a)
+		if i := slices.Index(s.ever, a); i >= 0 {
+			s.ever = slices.Delete(s.ever, i, i+1)
+		} else if len(s.ever) == mostEver {
+			s.ever = slices.Delete(s.ever, 0, 1)
 		}
+		s.ever = append(s.ever, a)
 	}
 }
 

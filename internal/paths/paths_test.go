@@ -2,8 +2,10 @@ package paths
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,6 +177,57 @@ func TestStranded(t *testing.T) {
 	h.wait(20 * time.Millisecond)
 	slices.Sort(h.opened)
 	h.expect("10.0.0.1->10.0.0.9:7", "10.1.0.1->10.1.0.9:7")
+}
+
+// TestEver: of a peer that tells ever new addresses a bounded number is remembered, and among them those that it told last, though it had told one of them long ago.
+func TestEver(t *testing.T) {
+	h := dialed(t)
+	h.s.Answered([]string{"10.0.0.9:7"})
+	for i := range 3 * mostEver {
+		told := []string{"10.0.0.9:7", fmt.Sprintf("10.2.0.9:%d", 1+2*i), fmt.Sprintf("10.2.0.9:%d", 2+2*i)}
+		h.s.Heard(told)
+		if n := len(h.s.ever); n > mostEver {
+			t.Fatalf("%d addresses are remembered", n)
+		}
+		for _, a := range told {
+			if !slices.Contains(h.s.ever, a) {
+				t.Fatalf("round %d: %s is forgotten", i, a)
+			}
+		}
+	}
+	if len(h.s.ever) != mostEver || !slices.Contains(h.s.ever, fmt.Sprintf("10.2.0.9:%d", 6*mostEver-20)) {
+		t.Errorf("%d are remembered: %q", len(h.s.ever), h.s.ever)
+	}
+}
+
+// TestNeverDialed: what leads to this host itself, to many, or to nobody is not dialed when a peer names it.
+func TestNeverDialed(t *testing.T) {
+	never := []string{"0.0.0.0:22", "[::]:22", ":22", "[::ffff:0.0.0.0]:22", "0.1.2.3:22", "255.255.255.255:7", "240.0.0.1:7", "224.0.0.1:7", "[ff02::1%eth0]:7", "10.0.0.8:0", "10.0.0.8", "localhost:7", "10.0.0.8:x", "eth0:7"}
+	h := dialed(t)
+	h.g.View = topo.View{} // the system picks where lanes leave, so that no rail stands against anything
+	h.opened = nil
+	h.s.Answered(append(never, "10.0.0.9:7"))
+	h.expect()
+	h.s.Heard(append([]string{"10.0.0.9:7"}, never...))
+	h.stranded = true
+	h.s.Replan()
+	for _, a := range h.opened {
+		for _, n := range never {
+			if strings.HasSuffix(a, n) {
+				t.Errorf("%s is dialed", n)
+			}
+		}
+	}
+	named := topo.Dialable("a0:7", []string{"a1:7", ":7", "a1", "a1:", "0.0.0.0:7"})
+	if !slices.Equal(named, []string{"a1:7"}) {
+		t.Errorf("of a simulated network: %q", named)
+	}
+	if good := []string{"10.1.0.9:7", "[fe80::1%eth0]:7", "127.0.0.1:7", "[fd00::5]:7", "[::ffff:10.0.0.1]:7"}; !slices.Equal(topo.Dialable("10.0.0.9:7", append(never, good...)), good) {
+		t.Errorf("what can be dialed is not: %q", topo.Dialable("10.0.0.9:7", good))
+	}
+	if got := topo.Dialable("10.0.0.9:7", never); got != nil {
+		t.Errorf("dialable: %q", got)
+	}
 }
 
 // TestNoPlan: without a rail that will do the paths that there were are dialed on.

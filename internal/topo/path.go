@@ -55,6 +55,30 @@ func contains(addrs []string, addr string) bool {
 // tells need not lead to it.
 func Translated(dialed string, told []string) bool { return len(told) > 0 && !contains(told, dialed) }
 
+// Dialable are those of the addresses that a peer has told at which somebody else than this host may be: literal, of one host, with a port. The system takes
+// what is not specified for this host itself. In a simulated network hosts have names; they count only if the peer was dialed by one.
+func Dialable(dialed string, told []string) (addrs []string) {
+	_, err := netip.ParseAddrPort(dialed)
+	literal := err == nil
+	for _, s := range told {
+		a, err := netip.ParseAddrPort(s)
+		if err != nil {
+			host, port, err := net.SplitHostPort(s)
+			if !literal && err == nil && host != "" && port != "" {
+				addrs = append(addrs, s)
+			}
+			continue
+		}
+		if ip := a.Addr().Unmap(); a.Port() != 0 && !ip.IsUnspecified() && !ip.IsMulticast() && !reserved(ip) {
+			addrs = append(addrs, s)
+		}
+	}
+	return addrs
+}
+
+// reserved: 0.0.0.0/8 is "this network", and from 240.0.0.0 on is nobody's, or everybody's.
+func reserved(ip netip.Addr) bool { return ip.Is4() && (ip.As4()[0] == 0 || ip.As4()[0] >= 240) }
+
 // SameAddrs says whether two lists name the same addresses, in whatever order.
 func SameAddrs(a, b []string) bool {
 	for _, x := range a {
