@@ -46,6 +46,10 @@ unit: ## all tests, the long ones shortened; golden files are compared here
 test: ## all tests
 	$(GO) test ./...
 
+.PHONY: files
+files: ## 2,000 files and 1 GB are copied while a rail is cut each second
+	BRAID_FILES=1g $(GO) test -count=1 -timeout 15m -v -run TestRailsAreCut ./internal/files
+
 .PHONY: race
 race: ## all tests under the race detector, with the invariants compiled in; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short -tags invariants -timeout 15m ./...

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/openbraid/braid/internal/files"
 	"github.com/openbraid/braid/internal/live"
@@ -16,15 +17,16 @@ type recvCommand struct {
 
 	connectFlags `embed:""`
 
-	Listen    string    `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on, with or without a port (${default}); 0.0.0.0 lets other hosts in."`
-	Once      bool      `help:"End after one transfer, with its result."`
-	Overwrite bool      `help:"Files that exist may be replaced."`
-	Sync      bool      `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
-	MaxBytes  byteCount `placeholder:"BYTES" help:"Most that a transfer may have, as 500M or 2G; without it there is no limit."`
-	MaxFiles  int       `default:"250000" placeholder:"N" help:"Most files and directories that a transfer may have (${default})."`
-	Clients   int       `default:"8" placeholder:"N" help:"Most transfers at a time (${default}); each takes 32 MiB of memory."`
-	Quiet     bool      `short:"q" help:"Print nothing but errors."`
-	JSON      bool      `name:"json" help:"Print a JSON object for each transfer; all else goes to standard error."`
+	Listen    string        `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on, with or without a port (${default}); 0.0.0.0 lets other hosts in."`
+	Once      bool          `help:"End after one transfer, with its result."`
+	Overwrite bool          `help:"Files that exist may be replaced."`
+	Sync      bool          `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
+	MaxBytes  byteCount     `placeholder:"BYTES" help:"Most that a transfer may have, as 500M or 2G; without it there is no limit."`
+	MaxFiles  int           `default:"250000" placeholder:"N" help:"Most files and directories that a transfer may have (${default})."`
+	Clients   int           `default:"8" placeholder:"N" help:"Most transfers at a time (${default}); each takes 32 MiB of memory."`
+	Stall     time.Duration `default:"10m" placeholder:"TIME" help:"A transfer of which nothing comes for so long ends (${default}); 0 waits as long as the sender lives."`
+	Quiet     bool          `short:"q" help:"Print nothing but errors."`
+	JSON      bool          `name:"json" help:"Print a JSON object for each transfer; all else goes to standard error."`
 }
 
 // Help is shown by `braid recv --help`.
@@ -45,12 +47,15 @@ Examples:
 
 // Run is called by the parser.
 func (c *recvCommand) Run(w world) error {
-	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 {
-		return usage{errors.New("--max-files is at least 1, --clients 1 to 1000")}
+	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 || c.Stall < 0 {
+		return usage{errors.New("--max-files is at least 1, --clients 1 to 1000, --stall not below 0")}
 	}
 	o := files.ReceiveOptions{
 		Dir: c.Dir, Listen: withPort(c.Listen), Once: c.Once, Overwrite: c.Overwrite, Sync: c.Sync,
-		MaxBytes: uint64(c.MaxBytes), MaxFiles: c.MaxFiles, Clients: c.Clients,
+		MaxBytes: uint64(c.MaxBytes), MaxFiles: c.MaxFiles, Clients: c.Clients, Stall: c.Stall,
+	}
+	if c.Stall == 0 {
+		o.Stall = -1
 	}
 	var err error
 	if o.Node, err = c.node(w, "braid recv"); err != nil {

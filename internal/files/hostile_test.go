@@ -235,7 +235,7 @@ func TestHostileAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestStrangersWait: who is connected and offers nothing is sent away, sooner if there are many.
+// TestStrangersWait: who is connected and offers nothing makes room for who comes, the first of them first.
 func TestStrangersWait(t *testing.T) {
 	tidy(t)
 	const few = 5
@@ -244,26 +244,33 @@ func TestStrangersWait(t *testing.T) {
 	for range few {
 		all = append(all, dial(t, r))
 	}
-	x, w := newStranger(t)
-	var err error
-	if x.ep, err = w.Dial(x.ctx, r.addr); err != nil {
-		t.Fatal(err)
-	}
-	x.ended(dialogue.Busy)
-	for _, s := range all {
-		s.ep.Abort()
-	}
-	dir := plant(t, map[string]int{"a": 1})
-	for { // until the receiver knows that they are gone
-		_, err := sendAs(t, SendOptions{Addr: r.addr, Paths: []string{dir}, Node: braid.Options{Rails: []string{"127.0.0.1"}}})
-		var told *PeerError
-		if err == nil {
-			break
-		}
-		if !errors.As(err, &told) || told.Code != dialogue.Busy {
+	for i, name := range []string{"a", "b"} {
+		if _, err := sendAs(t, SendOptions{Addr: r.addr, Stdin: strings.NewReader("x"), Name: name, Node: braid.Options{Rails: []string{"127.0.0.1"}}}); err != nil {
 			t.Fatal(err)
 		}
+		if i == 0 {
+			all[0].ended(dialogue.Busy)
+		}
 	}
+	for i, s := range all[1:] { // who had offered something took no more of their places
+		s.file(1, "s"+string(rune('0'+i)))
+		s.ep.Abort()
+	}
+}
+
+// TestStall: a sender that says that it is alive, and nothing else, loses its place.
+func TestStall(t *testing.T) {
+	tidy(t)
+	r := receive(t, ReceiveOptions{Clients: 1, Stall: 50 * time.Millisecond, Node: braid.Options{Rails: []string{"127.0.0.1"}}})
+	x := dial(t, r)
+	x.file(5, "mine")
+	x.say(dialogue.Alive{})
+	x.ended(dialogue.Failed)
+	var stall *StallError
+	if err := r.outcome(t); !errors.As(err, &stall) {
+		t.Error(err)
+	}
+	empty(t, r.dir)
 }
 
 // TestHostileReceivers: a sender ends with an error, soon, whatever it is told.

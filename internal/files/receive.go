@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/files/dialogue"
@@ -19,13 +21,14 @@ type ReceiveOptions struct {
 	Once      bool   // one transfer: the first that is offered
 	Overwrite bool
 	Sync      bool
-	MaxBytes  uint64 // of a transfer; 0: no limit
-	MaxFiles  int    // and directories, of a transfer; 0: no limit
-	Clients   int    // at a time; 0: 8
+	MaxBytes  uint64        // of a transfer; 0: no limit
+	MaxFiles  int           // and directories, of a transfer; 0: no limit
+	Clients   int           // at a time; 0: 8
+	Stall     time.Duration // a transfer of which nothing comes for so long ends; 0: 10 min, below: never
 	Node      braid.Options
 
 	placing   func() // a test's: names are about to be given
-	strangers int    // peers that are connected and have offered nothing yet, at a time; 0: 64
+	strangers int    // peers that are connected and have offered nothing yet, at a time: who comes then takes the place of the first; 0: 64
 
 	// Listening is told the addresses that are bound.
 	Listening func(addrs []string)
@@ -51,6 +54,7 @@ type PartlyError = tree.PartlyError
 const (
 	defaultClients   = 8
 	defaultStrangers = 64
+	defaultStall     = 10 * time.Minute
 	// window is how many pieces a transfer has places for.
 	window = 32
 )
@@ -69,14 +73,15 @@ type server struct {
 	ctx context.Context
 	end context.CancelCauseFunc
 
-	mu       sync.Mutex
-	sessions map[*braid.Endpoint]*session
-	clients  int        // that have offered something
-	begun    bool       // one has
-	undone   bool       // one was interrupted
-	once     *onceError // with Once: how the transfer ended
-	running  sync.WaitGroup
-	telling  sync.Mutex // Report
+	mu        sync.Mutex
+	sessions  map[*braid.Endpoint]*session
+	strangers []*session // those that have offered nothing, as they came
+	clients   int        // that have offered something
+	begun     bool       // one has
+	undone    bool       // one was interrupted
+	once      *onceError // with Once: how the transfer ended
+	running   sync.WaitGroup
+	telling   sync.Mutex // Report
 }
 
 // Receive listens, and takes what is sent until the context is over. With Once, its error is that of the transfer.
@@ -91,6 +96,9 @@ func Receive(ctx context.Context, o ReceiveOptions) error {
 	defer target.Close()
 	if o.Clients == 0 {
 		o.Clients = defaultClients
+	}
+	if o.Stall == 0 {
+		o.Stall = defaultStall
 	}
 	if o.strangers == 0 {
 		o.strangers = defaultStrangers
@@ -165,9 +173,11 @@ func (s *server) admit(ep *braid.Endpoint) *session {
 	x := newSession(s, ep)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions)-s.clients >= s.o.strangers {
-		x.end(&busyError{"too many peers are connected and offer nothing; try again"})
+	if len(s.strangers) >= s.o.strangers { // who has just come offers something at once if it is honest; who stands there longest does not
+		s.strangers[0].end(&busyError{"too many peers are connected and offer nothing, and it was the first of them; try again"})
+		s.strangers = s.strangers[1:]
 	}
+	s.strangers = append(s.strangers, x)
 	s.sessions[ep] = x
 	if err := ep.Err(); err != nil { // it failed before it was in the map
 		x.lost(err)
@@ -190,6 +200,11 @@ func (s *server) claim() error {
 	return nil
 }
 
+// known says that a session is no stranger any more. Under the lock.
+func (s *server) known(x *session) {
+	s.strangers = slices.DeleteFunc(s.strangers, func(y *session) bool { return y == x })
+}
+
 // unclaim gives back what claim gave.
 func (s *server) unclaim(x *session) {
 	s.mu.Lock()
@@ -205,6 +220,7 @@ func (s *server) forget(x *session, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, x.ep)
+	s.known(x)
 	s.undone = s.undone || x.claimed && errors.Is(err, ErrInterrupted)
 	if x.claimed && s.o.Once {
 		s.once = &onceError{err}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid"
@@ -33,6 +34,7 @@ type session struct {
 	claimed bool // it has offered something. Under srv's lock, as holds
 	holds   bool // it is one of srv's clients
 	begun   time.Time
+	moved   atomic.Int64 // when a piece came or was written, nanoseconds since epoch
 	mem     *braid.Memory
 	stage   *tree.Stage
 	left    error // what of it could not be removed
@@ -87,6 +89,7 @@ func (x *session) step(n dialogue.Note) error {
 	case dialogue.Check:
 		close(x.check)
 	case dialogue.Take:
+		x.moves()
 		x.work <- step.Piece
 	case dialogue.Place:
 		x.finish()
@@ -102,6 +105,7 @@ func (x *session) claim() error {
 	if err == nil {
 		x.srv.mu.Lock()
 		x.claimed, x.holds = true, true
+		x.srv.known(x)
 		x.srv.mu.Unlock()
 	}
 	return err
@@ -207,21 +211,52 @@ func (x *session) receive() error {
 	return nil
 }
 
-// await waits for a step of the sender; limit 0: as long as it is alive.
+// await waits for a step of the sender.
 func (x *session) await(step <-chan struct{}, limit time.Duration, what string) error {
-	var late <-chan time.Time
-	if limit > 0 {
-		t := time.NewTimer(limit)
-		defer t.Stop()
-		late = t.C
-	}
+	t := time.NewTimer(limit)
+	defer t.Stop()
 	select {
 	case <-step:
 		return nil
-	case <-late:
+	case <-t.C:
 		return fmt.Errorf("the sender %s for %v", what, limit)
 	case <-x.ctx.Done():
 		return context.Cause(x.ctx)
+	}
+}
+
+// StallError: the sender is alive, and sends nothing.
+type StallError struct{ For time.Duration }
+
+func (e *StallError) Error() string {
+	return fmt.Sprintf("the sender has sent nothing of it for %v, the longest that this receiver waits; raise --stall there if it has to be slow", e.For)
+}
+
+func (x *session) moves() { x.moved.Store(int64(time.Since(epoch))) }
+
+// all waits until all pieces are written, as long as some come.
+func (x *session) all() error {
+	x.moves()
+	limit := x.srv.o.Stall
+	t := time.NewTimer(max(limit, 0))
+	defer t.Stop()
+	for {
+		late := t.C
+		if limit < 0 {
+			late = nil
+		}
+		select {
+		case <-x.placed:
+			return nil
+		case <-x.ctx.Done():
+			return context.Cause(x.ctx)
+		case <-late:
+			rest := limit - (time.Since(epoch) - time.Duration(x.moved.Load()))
+			if rest <= 0 {
+				return &StallError{limit}
+			}
+			t.Reset(rest)
+		}
 	}
 }
 
@@ -255,7 +290,7 @@ func (x *session) take() error {
 			}
 		}()
 	}
-	err := x.await(x.placed, 0, "")
+	err := x.all()
 	stop()
 	wg.Wait() // nobody may write when the stage is discarded
 	return err
@@ -295,6 +330,7 @@ func (x *session) write(p dialogue.Piece) error {
 		}
 	}
 	x.mu.Lock()
+	x.moves()
 	x.in.Written(p.N)
 	x.finish()
 	x.mu.Unlock()

@@ -397,6 +397,9 @@ func TestScan(t *testing.T) {
 func TestSourceChanges(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, "d/grows", "d/gone", "d/link", "d/pipe", "d/short")
+	if err := os.WriteFile(filepath.Join(dir, "d/empty"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	s, err := Scan([]string{filepath.Join(dir, "d")}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -405,6 +408,7 @@ func TestSourceChanges(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, "d", name) }
 	time.Sleep(10 * time.Millisecond)
 	if err := errors.Join(os.WriteFile(at("grows"), []byte("much longer than before"), 0o644), os.Remove(at("gone")), os.Remove(at("link")), os.Symlink("/etc/passwd", at("link")),
+		os.Remove(at("empty")), syscall.Mkfifo(at("empty"), 0o644), // as long as before, and no file
 		os.Remove(at("pipe")), syscall.Mkfifo(at("pipe"), 0o644), os.Truncate(at("short"), 1)); err != nil {
 		t.Fatal(err)
 	}
