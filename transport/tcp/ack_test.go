@@ -75,7 +75,7 @@ func (r *recorder) asks() (list []int) {
 	return list
 }
 
-// TestWhoAsks: of frames that go out together the last one asks if a payload is lent, and of small ones each that fills the memory for
+// TestWhoAsks: of frames that go out together the last one asks if a payload is lent, or a frame of its own if all went out before; and of small ones each that fills the memory for
 // them; nobody else, and none twice.
 func TestWhoAsks(t *testing.T) {
 	for _, c := range []struct {
@@ -85,7 +85,8 @@ func TestWhoAsks(t *testing.T) {
 		want                 []int
 	}{
 		{name: "lent", size: 64 << 10, frames: 4, groups: 3, zero: true, want: []int{3, 7, 11}},
-		{name: "lent, and written early", size: 256 << 10, frames: 4, groups: 2, zero: true, want: []int{3, 7}},
+		{name: "lent, and written early", size: 256 << 10, frames: 4, groups: 2, zero: true, want: []int{-1, -1}},
+		{name: "lent, and partly written early", size: 256 << 10, frames: 5, groups: 2, zero: true, want: []int{4, 9}},
 		{name: "lent while the socket is full", size: 64 << 10, frames: 2, groups: 2, zero: true, blocked: true, want: []int{1, 3}},
 		{name: "lent without retention", size: 64 << 10, frames: 4, groups: 2, zero: true, letGo: true},
 		{name: "kept", size: 4 << 10, frames: 80, groups: 1, want: []int{31, 63}},
