@@ -219,15 +219,34 @@ func stranger(t testing.TB, addr string, say ...[]byte) net.Conn {
 // frame reads one frame from a braid peer.
 func frame(t testing.TB, c net.Conn) (id uint8, body []byte) {
 	t.Helper()
+	id, body, err := readFrame(c)
+	if err != nil {
+		t.Fatalf("no answer, or half of one: %v", err)
+	}
+	return id, body
+}
+
+// readFrame is frame, of a peer that may go at any time.
+func readFrame(c net.Conn) (id uint8, body []byte, err error) {
 	h := make([]byte, 16)
 	if _, err := io.ReadFull(c, h); err != nil {
-		t.Fatalf("no answer: %v", err)
+		return 0, nil, err
 	}
 	body = make([]byte, binary.LittleEndian.Uint32(h))
-	if _, err := io.ReadFull(c, body); err != nil {
-		t.Fatalf("half an answer: %v", err)
+	_, err = io.ReadFull(c, body)
+	return h[4], body, err
+}
+
+// helloFrom reads what a dialer begins with; it may give up meanwhile.
+func helloFrom(c net.Conn) (wire.Hello, error) {
+	if _, _, err := readFrame(c); err != nil { // the preface
+		return wire.Hello{}, err
 	}
-	return h[4], body
+	_, body, err := readFrame(c)
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	return wire.DecodeHello(body)
 }
 
 // answer reads the preface and the frame behind it.

@@ -82,7 +82,7 @@ func TestNeverConfirmed(t *testing.T) {
 	}
 }
 
-// TestSecretPerListener: a lane joins its endpoint only where what proved the first one is asked for: not by a listener without a secret beside it.
+// TestSecretPerListener: a secret is of one listener: one beside it without any takes nobody who has one. For further lanes: TestJoinOnlyWithItsSecret.
 func TestSecretPerListener(t *testing.T) {
 	s := newStageOf(t, 1, 0, 0, theSecret(t))
 	if _, err := s.b.eng.Listen("b0:8", worker.ListenOptions{}); err != nil {

@@ -71,6 +71,11 @@ var mutants = []mutant{
 	{"without a lane only what was told last is dialed", "internal/paths/paths.go", "		q.Told = s.ever\n", "", "./internal/paths"},
 	{"who answers at a told address is the peer", "internal/worker/open.go", "if !l.path.Proven()", "if false", ". -run TestStrangerAtToldAddress"},
 	{"who answers at a told address may join without the endpoint's key", "internal/wireup/wireup.go", "!m.admitted(s.Ack.Join)", "false", "./internal/wireup"},
+	{"a lane may be of another endpoint", "internal/worker/open.go", "} else if theirs != ep.names.Yours {", "} else if false {", ". -run TestStrangerAtToldAddress"},
+	{"a listener without a secret lets lanes of an endpoint with one in", "internal/worker/listen.go", " || !l.ln.secret.Equal(ep.secret)", "", "./internal/worker"},
+	{"an endpoint takes as many lanes as the peer likes", "internal/worker/listen.go", "case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes:", "case false:", "./internal/worker"},
+	{"addresses that a peer tells are remembered without bound", "internal/paths/paths.go", "} else if len(s.ever) == mostEver {", "} else if false {", "./internal/paths"},
+	{"whatever a peer tells is dialed", "internal/paths/paths.go", "	s.take(topo.Dialable(s.dialed, told))", "	s.take(told)", "./internal/paths"},
 
 	// Fences.
 	{"R12: a fence is ignored", "internal/outbox/seat.go", "	if barrier != 0 {", "	if false {", explored},
