@@ -94,7 +94,7 @@ func Accept(s secret.Secret) Machine { return Machine{keys: Keys{Secret: s}} }
 
 func refused(err error) Step { return Step{Verdict: Refused, Err: err} }
 
-// Greeted says whether the peer has proved to be one, by its Preface.
+// Greeted says whether the peer speaks braid: its Preface has come. Whether the proof in it is right is seen when the Hello has come, too, and that decides.
 func (m *Machine) Greeted() bool { return m.phase != forPreface }
 
 // Confirms says that the opener has proved itself by what anybody may have recorded: a lane that is agreed to is up when it has confirmed it.
