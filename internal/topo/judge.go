@@ -73,5 +73,9 @@ func (v View) onTheWay(c *Choice, to netip.Addr) verdict {
 	case c.how >= byName && (c.prefix().Contains(to.WithZone("")) || c.Bits == c.Addr.BitLen()):
 		return yes("asked for, though what goes there leaves by "+hop.Name, false)
 	}
+	if net := c.prefix(); !net.Contains(to.WithZone("")) && !net.IsSingleIP() {
+		return no("what goes from %s to there leaves by %s: it takes an address of the peer on %s's own network (%s), or a routing rule for %s (ip rule)",
+			c.Addr, hop.Name, c.Name, net.Masked(), c.Name)
+	}
 	return no("what goes from %s to there leaves by %s: give %s a routing rule of its own (ip rule)", c.Addr, hop.Name, c.Name)
 }

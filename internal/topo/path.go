@@ -32,6 +32,28 @@ func ipOf(addr string) (netip.Addr, bool) {
 	return a.Unmap(), err == nil
 }
 
+// kind is what of an address an interface mostly has one of.
+type kind uint8
+
+const (
+	noIP kind = iota // a simulated one
+	ip4
+	ip6
+	linkLocal
+)
+
+func kindOf(addr string) kind {
+	switch a, ok := ipOf(addr); {
+	case !ok:
+		return noIP
+	case a.Is4():
+		return ip4
+	case a.IsLinkLocalUnicast():
+		return linkLocal
+	}
+	return ip6
+}
+
 // same says whether two texts are one address and port. A zone is one side's own name for an interface, so it does not count.
 func same(a, b string) bool {
 	if a == b {

@@ -41,9 +41,15 @@ type planner struct {
 	locals  []Choice
 	remotes []string
 	pairs   []pair
-	local   map[string]int // lanes by what they cover here
-	ends    []end          // and there
+	local   map[string]start // lanes by what they cover here
+	ends    []end            // and there
 	out     []Candidate
+}
+
+// start is how many lanes what they cover here has, and to addresses of which kind.
+type start struct {
+	lanes int
+	kind  kind
 }
 
 // end is an address of the peer, and how many lanes end there.
@@ -55,7 +61,7 @@ type end struct {
 // Plan says which lanes there should be: first those that stand, in the order given, then those to be added, the most useful first, then what
 // is not to be used, with reasons.
 func Plan(q Query) []Candidate {
-	p := &planner{Query: q, local: map[string]int{}}
+	p := &planner{Query: q, local: map[string]start{}}
 	p.findEnds()
 	p.judgeAll()
 	p.rejectLesser()
@@ -141,7 +147,7 @@ func covers(c *Choice) string {
 
 // count notes a lane.
 func (p *planner) count(local, remote string) {
-	p.local[local]++
+	p.local[local] = start{p.local[local].lanes + 1, kindOf(remote)}
 	for i := range p.ends {
 		if same(p.ends[i].addr, remote) {
 			p.ends[i].lanes++
@@ -161,13 +167,21 @@ func (p *planner) uses(remote string) int {
 	return 0
 }
 
-// stand notes the lanes that there are.
+// again says whether an address there is one more of an interface that has a lane from this rail's already: nothing says which addresses are of one
+// interface, but each mostly has one of each kind.
+func (p *planner) again(x *pair) bool {
+	l := p.local[covers(x.c)]
+	return l.lanes > 0 && l.kind != kindOf(x.remote) && !p.here(p.Dialed)
+}
+
+// stand notes the lanes that there are, also those from rails that would not be used again.
 func (p *planner) stand() {
+	all := p.choices()
 	for _, s := range p.Standing {
 		c := Candidate{Path: s, Rail: s.Local, Chosen: true, Reason: "it is there"}
 		key := s.Local
-		for i := range p.locals {
-			if l := &p.locals[i]; l.Host() == s.Local {
+		for i := range all {
+			if l := &all[i]; l.at(s.Local) {
 				key = covers(l)
 				c.Rail, c.Speed = l.String(), l.Speed
 			}
@@ -175,7 +189,7 @@ func (p *planner) stand() {
 		p.count(key, s.Remote)
 		p.out = append(p.out, c)
 		for i := range p.pairs {
-			if x := &p.pairs[i]; x.c.Host() == s.Local && same(x.remote, s.Remote) {
+			if x := &p.pairs[i]; (x.c.Host() == s.Local || x.c.at(s.Local)) && same(x.remote, s.Remote) {
 				x.taken = true
 			}
 		}
@@ -189,17 +203,21 @@ func (p *planner) room() bool {
 }
 
 // choose adds the lane that is of most use: one that joins two ends without lanes, then one of a single such end; without a router
-// between before others. False: each end that can have a lane has one.
+// between before others, and of equals in the family that was dialed. False: each end that can have a lane has one.
 func (p *planner) choose() bool {
 	best, least := -1, 0
+	dialed := kindOf(p.Dialed)
 	for i := range p.pairs {
 		x := &p.pairs[i]
-		here, there := p.local[covers(x.c)], p.uses(x.remote)
-		if x.taken || x.reason != "" || there > 0 && (here > 0 || x.c.Host() == "") {
+		here, there := p.local[covers(x.c)].lanes, p.uses(x.remote)
+		if x.taken || x.reason != "" || there > 0 && (here > 0 || x.c.Host() == "") || p.again(x) {
 			continue
 		}
-		cost := 2 * (here + there)
+		cost := 4 * (here + there)
 		if !x.direct {
+			cost += 2
+		}
+		if (kindOf(x.remote) == ip4) != (dialed == ip4) {
 			cost++
 		}
 		if best < 0 || cost < least {
@@ -238,6 +256,8 @@ func (p *planner) rest() {
 			p.add(x, false, x.reason)
 		case !p.room():
 			p.add(x, false, "there are as many lanes as may be")
+		case p.again(x) && p.uses(x.remote) == 0:
+			p.add(x, false, "the interface has a lane already, to an address of another kind")
 		default:
 			p.add(x, false, "both ends have a lane already")
 		}

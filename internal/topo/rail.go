@@ -124,16 +124,21 @@ type View struct {
 
 // find is the rail with an address, by its text.
 func (v View) find(host string) (Rail, bool) {
-	a, err := netip.ParseAddr(host)
 	for _, r := range v.Rails {
-		if err != nil && r.host != "" && r.host == host {
-			return r, true
-		}
-		if err == nil && r.Addr.IsValid() && r.Addr.WithZone("") == a.Unmap().WithZone("") && inZone(a.Zone(), r) {
+		if r.at(host) {
 			return r, true
 		}
 	}
 	return Rail{}, false
+}
+
+// at says whether a text is the rail's address, whatever names the interface in it.
+func (r Rail) at(host string) bool {
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return r.host != "" && r.host == host
+	}
+	return r.Addr.IsValid() && r.Addr.WithZone("") == a.Unmap().WithZone("") && inZone(a.Zone(), r)
 }
 
 // inZone says whether a zone, a name or a number or nothing, is the rail's interface.

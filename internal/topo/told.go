@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -85,6 +86,10 @@ func Told(v View, bound []string, local, remote string, most int) (addrs []strin
 	if v.present(at) && (contains(bound, local) || v.within(bound, local)) {
 		add(plain(local))
 	}
+	bound = slices.Clone(bound)
+	slices.SortStableFunc(bound, func(a, b string) int { // if not all can be told, then each interface's of one family
+		return cmp.Compare(otherFamily(a, at), otherFamily(b, at))
+	})
 	for _, b := range bound {
 		a, ok := ipOf(b)
 		switch {
@@ -101,6 +106,14 @@ func Told(v View, bound []string, local, remote string, most int) (addrs []strin
 		}
 	}
 	return addrs
+}
+
+// otherFamily is 1 for an address of the other family than at's, else 0.
+func otherFamily(addr string, at netip.Addr) int {
+	if a, ok := ipOf(addr); ok && at.IsValid() && a.Is4() != at.Is4() {
+		return 1
+	}
+	return 0
 }
 
 // present says whether an address can be reached now, as far as is known.
@@ -133,28 +146,28 @@ func plain(addr string) string {
 	return addr
 }
 
-// everywhere are the addresses of the rails that are of use to others, for who listens on all of them: of each interface those of the family of at,
-// or else of the other one, if that is listened on; one of each network, and none that changes if there is one that stays.
+// everywhere are the addresses of the rails that are of use to others, for who listens on all of them: one of each network of an interface, and none that
+// changes if there is one that stays. Each interface comes with one of the family of at, if it has one, before any comes with a second: the peer knows what
+// of both families it shares, and has one lane on each wire all the same.
 func (v View) everywhere(all, at netip.Addr) (hosts []string) {
-	use := v.usable(false)
-	slices.SortStableFunc(use, func(a, b Choice) int { return int(a.Traits&Temporary) - int(b.Traits&Temporary) })
-	want4 := at.Is4() || !at.IsValid()
-	has := map[string]bool{}      // interfaces that have an address of the wanted family
+	use := slices.DeleteFunc(v.usable(false), func(c Choice) bool { return c.Addr.IsLinkLocalUnicast() || all.Is4() && !c.Addr.Is4() })
+	slices.SortStableFunc(use, func(a, b Choice) int {
+		return cmp.Or(cmp.Compare(otherFamily(a.Host(), at), otherFamily(b.Host(), at)), cmp.Compare(a.Traits&Temporary, b.Traits&Temporary))
+	})
+	first := map[string]bool{}    // interfaces that have come
 	networks := map[string]bool{} // of an interface
-	for _, c := range use {
-		has[c.Name] = has[c.Name] || c.Addr.Is4() == want4
-	}
+	var further []string
 	for _, c := range use {
 		network := c.Name + " " + c.prefix().String()
 		switch {
-		case c.Addr.IsLinkLocalUnicast():
-		case c.Addr.Is4() != want4 && (has[c.Name] || all.Is4()):
-		case all.Is4() && !c.Addr.Is4():
 		case networks[network]:
+			continue
+		case first[c.Name]:
+			further = append(further, c.Host())
 		default:
-			networks[network] = true
 			hosts = append(hosts, c.Host())
 		}
+		first[c.Name], networks[network] = true, true
 	}
-	return hosts
+	return append(hosts, further...)
 }

@@ -162,7 +162,7 @@ func TestD3_ReasonForEach(t *testing.T) {
 	w.fails(job{Role: "knock", Netns: w.left, Addr: "peer:40405", Peer: patience, Env: []string{"GODEBUG=netdns=go"}},
 		"10.77.1.2:40405: tcp: dial", "10.77.2.2:40405: tcp: dial", "nobody listens there", "10.99.0.1:40405", "no route")
 	w.fails(job{Role: "knock", Netns: w.left, Addr: "10.77.1.2:40405", Rails: []string{"lane2"}},
-		"no way", "lane2 10.77.2.1/24", "leaves by lane1", "ip rule")
+		"no way", "lane2 10.77.2.1/24", "leaves by lane1", "an address of the peer on lane2's own network (10.77.2.0/24)", "ip rule")
 	w.fails(job{Role: "knock", Netns: w.left, Addr: "10.77.1.2:40405", Rails: []string{"ib*", "eth0"}},
 		"no rail matches ib*,eth0; this host has", "lane1 10.77.1.1/24", "lane2 10.77.2.1/24")
 	w.at(0, "link set lane2 down")
@@ -321,4 +321,33 @@ func TestLinkLocal(t *testing.T) {
 		c.exits()
 	}
 	w.fails(job{Role: "knock", Netns: w.left, Addr: "[fe80::2]" + port}, "[fe80::2]"+port, "needs its interface, as in [fe80::1%eth0]")
+}
+
+// TestTwoFamilies: each wire that both hosts have gets one lane, whichever family is dialed and however many addresses the wire has.
+func TestTwoFamilies(t *testing.T) {
+	begin(t)
+	w := newWorld(t, 2)
+	for end := range 2 {
+		w.at(end, "addr add fd70:1::%d/64 dev lane1 nodad", end+1)
+		w.at(end, "addr add fe80::%d/64 dev lane1 nodad", end+1)
+	}
+	w.at(1, "addr add fd70:2::2/64 dev lane2 nodad") // the other end has IPv4 only
+	for _, rails := range [][]string{nil, {"lane*"}} {
+		server := start(t, job{Role: "take", Netns: w.right, Addr: "[::]:0", Size: 8, Rails: rails})
+		addr := server.expect("addr")
+		port := addr[strings.LastIndex(addr, ":"):]
+		for _, host := range []string{"[fd70:1::2]", "10.77.1.2", "[fe80::2%lane1]"} {
+			c := start(t, job{Role: "knock", Netns: w.left, Addr: host + port})
+			if got := strings.Fields(c.expect("lanes")); len(got) != 2 || !strings.HasSuffix(got[0], "->"+host) || !strings.HasSuffix(got[1], "->10.77.2.2") {
+				t.Errorf("rails %q: dialed %s: lanes %q", rails, host, got)
+			}
+			c.exits()
+		}
+	}
+	server := start(t, job{Role: "take", Netns: w.right, Addr: "10.77.1.2:0", Size: 8, Rails: []string{"lane*"}})
+	c := start(t, job{Role: "knock", Netns: w.left, Addr: server.expect("addr")})
+	if got := strings.Fields(c.expect("lanes")); len(got) != 2 || !strings.HasSuffix(got[1], "->10.77.2.2") {
+		t.Errorf("bound one by one: lanes %q", got)
+	}
+	c.exits()
 }
