@@ -65,8 +65,10 @@ func (e *Error) hint() string {
 		return "no interface has the local address, or all its ports to this peer are in use: see net.ipv4.ip_local_port_range"
 	case errors.Is(e.Err, unix.ECONNREFUSED):
 		return "nobody listens there: start the peer first, or check the address"
-	case errors.Is(e.Err, unix.ENETUNREACH), errors.Is(e.Err, unix.EHOSTUNREACH):
+	case errors.Is(e.Err, unix.ENETUNREACH):
 		return "no route from the local address to there"
+	case errors.Is(e.Err, unix.EHOSTUNREACH):
+		return "nobody answers at that address, or a router says that there is no way to it: check the address, and that the peer is up"
 	case errors.Is(e.Err, unix.EACCES):
 		return "ports below 1024 need privileges"
 	}

@@ -136,7 +136,15 @@ func sockaddr(a netip.AddrPort) (family int, sa unix.Sockaddr, err error) {
 	return unix.AF_INET6, s, nil
 }
 
-// addrOf is the other way around. A zone stays a number.
+// zoneName is the interface's name, as people write it; its number if it has just gone.
+func zoneName(index uint32) string {
+	if i, err := net.InterfaceByIndex(int(index)); err == nil {
+		return i.Name
+	}
+	return strconv.Itoa(int(index))
+}
+
+// addrOf is the other way around.
 func addrOf(sa unix.Sockaddr) netip.AddrPort {
 	switch s := sa.(type) {
 	case *unix.SockaddrInet4:
@@ -144,7 +152,7 @@ func addrOf(sa unix.Sockaddr) netip.AddrPort {
 	case *unix.SockaddrInet6:
 		ip := netip.AddrFrom16(s.Addr).Unmap()
 		if s.ZoneId != 0 && ip.IsLinkLocalUnicast() {
-			ip = ip.WithZone(strconv.Itoa(int(s.ZoneId)))
+			ip = ip.WithZone(zoneName(s.ZoneId))
 		}
 		return netip.AddrPortFrom(ip, uint16(s.Port))
 	}
