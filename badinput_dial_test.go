@@ -237,8 +237,11 @@ func TestBadAddress(t *testing.T) {
 			}
 		}
 	}
-	if _, err := w.Dial(testContext(t), "127.0.0.1:0"); !errors.Is(err, braid.ErrDial) {
-		t.Errorf("dial port 0: %v, want %v", err, braid.ErrDial)
+	for _, addr := range []string{"127.0.0.1:0", ":0", "nosuch.invalid:00"} {
+		var op *braid.OpError
+		if _, err := w.Dial(testContext(t), addr); !errors.As(err, &op) || errors.Is(err, braid.ErrDial) || !strings.Contains(err.Error(), "port 0 is for listeners") {
+			t.Errorf("dial %s: %v, want that port 0 can't be dialed", addr, err)
+		}
 	}
 }
 

@@ -215,7 +215,7 @@ func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (
 	if err := w.mayWait("dial", addr); err != nil {
 		return nil, err
 	}
-	addrs, err := rail.Resolve(ctx, addr)
+	addrs, err := rail.ResolvePeer(ctx, addr)
 	if err != nil {
 		return nil, opError("dial", addr, err)
 	}

@@ -2,11 +2,22 @@ package rail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
 )
+
+// ResolvePeer is Resolve for an address that is dialed: its port is not 0.
+func ResolvePeer(ctx context.Context, addr string) ([]string, error) {
+	if _, port, err := net.SplitHostPort(addr); err == nil {
+		if n, err := strconv.Atoi(port); err == nil && n == 0 {
+			return nil, errors.New("port 0 is for listeners, it lets the system pick one: dial the port that the listener got")
+		}
+	}
+	return Resolve(ctx, addr)
+}
 
 // Resolve turns "host:port" into addresses with that port; no host is loopback.
 func Resolve(ctx context.Context, addr string) ([]string, error) {
