@@ -29,7 +29,7 @@ type connectFlags struct {
 	secretFlags  `embed:""`
 	settingFlags `embed:""`
 
-	Rails []string `placeholder:"A,B" complete:"rails" help:"On what lanes are built: interfaces, addresses, networks, patterns (eth0, 10.0.0.5, 10.0.0.0/16, eth*); ! before one leaves it out. Without it: all that reach the peer; braid info rails lists them."`
+	Rails []string `sep:"none" placeholder:"A,B" complete:"rails" help:"On what lanes are built: interfaces, addresses, networks, patterns (eth0, 10.0.0.5, 10.0.0.0/16, eth*); ! before one leaves it out. Without it: all that reach the peer; braid info rails lists them."`
 }
 
 // secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.

@@ -14,6 +14,10 @@ func TestRails(t *testing.T) {
 	}{
 		{[]string{"--rails", "10.0.0"}, 2, []string{`--rails: rail "10.0.0"`, "it is no address", "write an interface (eth0)"}},
 		{[]string{"--set", "rails=10.0.0.0/99"}, 2, []string{`rail "10.0.0.0/99"`, "no network"}},
+		{[]string{"--rails", ""}, 2, []string{"--rails: rails"}},
+		{[]string{"--rails="}, 2, []string{"--rails: rails"}},
+		{[]string{"--set", "rails="}, 2, []string{"--set: rails"}},
+		{[]string{"--rails", "lo", "--rails", "nosuch0", "-n", "10", "-w", "0"}, 0, []string{"warning: rail nosuch0"}},
 		{[]string{"--rails", "nosuch0"}, 2, []string{"rails nosuch0", "none can be used", "127.0.0.1", "braid info rails"}},
 		{[]string{"--rails", "127.0.0.1,nosuch0", "-n", "10", "-w", "0"}, 0, []string{"warning: rail nosuch0: nothing on this host matches it; there are", "127.0.0.1"}},
 		{[]string{"--rails", "!nosuch*,lo", "-n", "10", "-w", "0"}, 0, nil},
