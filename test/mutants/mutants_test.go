@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -63,13 +64,24 @@ func TestMutantsApply(t *testing.T) {
 }
 
 func TestMutants(t *testing.T) {
-	if os.Getenv("BRAID_MUTANTS") == "" {
-		t.Skip("each mutant is a build: set BRAID_MUTANTS=1, or run make mutants")
+	which := os.Getenv("BRAID_MUTANTS")
+	if which == "" {
+		t.Skip("each mutant is a build: set BRAID_MUTANTS=1, or to a regular expression of names, or run make mutants")
+	}
+	if which == "1" {
+		which = "."
+	}
+	only, err := regexp.Compile(which)
+	if err != nil {
+		t.Fatal("BRAID_MUTANTS: ", err)
 	}
 	out := table.NewWriter()
 	out.SetStyle(table.StyleLight)
 	out.AppendHeader(table.Row{"mutant", "file", "end", "seconds", "noticed by"})
 	for _, m := range mutants {
+		if !only.MatchString(m.name) {
+			continue
+		}
 		begin := time.Now()
 		end, by := m.run(t)
 		if end != "killed" {
