@@ -139,3 +139,6 @@ func Leak(i transport.Iface) string {
 	}
 	return ""
 }
+
+// Left is how many segments the peer has room for.
+func Left(e transport.Endpoint) int32 { return e.(*endpoint).flow.left() }

@@ -151,3 +151,20 @@ func TestRow11_WithoutAnybodyWhoPurges(t *testing.T) {
 	d.close()
 	s.idle(c, d)
 }
+
+// TestLastCreditIsNotForData: however much data waits, one segment may always be sent: that which says that this side has room again.
+// Without it two sides that have both filled the other would wait for each other.
+func TestLastCreditIsNotForData(t *testing.T) {
+	s := newPairs(t, 32, quick)
+	c, _ := s.connect()
+	for range 200 { // the peer has no turn
+		c.post(1000)
+		s.a.Flush()
+		if n := rc.Left(c.ep); n < 1 {
+			t.Fatalf("%d credits left, and data has had the last one", n)
+		}
+	}
+	if n := rc.Left(c.ep); n != 1 {
+		t.Errorf("%d credits left of which data could have had more", n)
+	}
+}
