@@ -164,8 +164,8 @@ var mutants = []mutant{
 	{"the end comes before all pieces", "internal/files/dialogue/intake.go", "more || in.announce != in.next ||", "more ||", talk},
 	{"digests are not compared", "internal/files/session.go", "if sha256.Sum256(b) != p.Sums[i] {", "if sha256.Sum256(b) != p.Sums[i] && false {", hostile},
 	{"a key outlives its transfer", "internal/files/session.go", "		_ = x.mem.Deregister()", "		// _ = x.mem.Deregister()", hostile},
-	{"a file that came meanwhile is replaced", "internal/files/tree/stage.go", "if s.list[i].Dir || s.t.overwrite {", "if true {", disk},
-	{"links in the directory are followed", "internal/files/tree/target.go", "info, err := t.root.Lstat(path)", "info, err := t.root.Stat(path)", disk},
+	{"a file that came meanwhile is replaced", "internal/files/tree/commit.go", "	if !e.Dir && s.t.overwrite {", "	if !e.Dir {", disk},
+	{"links in the directory are followed", "internal/files/tree/dir.go", "unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW)", "unix.Fstatat(d.fd(), name, &st, 0)", disk},
 	{"what another receiver writes to is swept away", "internal/files/tree/target.go", "		if lock, err := t.lock(d.Name()); err == nil {", "		if lock, err := t.root.Open(d.Name()); err == nil {", disk},
 	{"two write to one name", "internal/files/tree/target.go", "e.Parent == dialogue.Top && t.busy[e.Name] {", "false {", disk},
 
