@@ -120,7 +120,7 @@ func TestSendAndRecv(t *testing.T) {
 	}
 	p, addr := recv(t, dir)
 	out, people, status := built(t, "send", filepath.Join(from, "one"), filepath.Join(from, "d"), addr)
-	if status != 0 || !regexp.MustCompile(`^sent 2 files in 1 directory, 6\.0 MB in .* SHA-256 compared\n$`).MatchString(out) || !strings.Contains(people, "d/link is a link, and not sent") {
+	if status != 0 || !regexp.MustCompile(`^sent 2 files in 1 directory, 6\.0 MB in .*, each piece compared by SHA-256\n$`).MatchString(out) || !strings.Contains(people, "d/link is a link, and not sent") {
 		t.Fatalf("status %d: %s%s", status, out, people)
 	}
 	if l := p.line("has arrived"); !strings.Contains(l, "d, one has arrived: 2 files in 1 directory, 6.0 MB") {

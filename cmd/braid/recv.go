@@ -31,7 +31,7 @@ type recvCommand struct {
 
 // Help is shown by `braid recv --help`.
 func (*recvCommand) Help() string {
-	return `Receives files and directories from braid send, until it is stopped. What arrives is written aside, in a folder .braid-... in DIR. When everything is there and compared by SHA-256 it gets its name, and not before: nothing that is half there stands under its name. Nothing is overwritten without --overwrite, nothing is written outside of DIR, and there are no links, devices or owners.
+	return `Receives files and directories from braid send, until it is stopped. What arrives is written aside, in a folder .braid-... in DIR. When everything is there and compared, piece by piece by SHA-256, it gets its name, and not before: nothing that is half there stands under its name. Nothing is overwritten without --overwrite, nothing is written outside of DIR, and there are no links, devices or owners.
 
 Who can reach ADDR can send, unless there is a secret (braid secret).
 

@@ -167,7 +167,7 @@ func notSent(err error) error {
 // done is the one line that says it all.
 func done(what string, s *files.Summary) string {
 	sec := max(s.Time.Seconds(), 0.001)
-	text := fmt.Sprintf("%s %s, %s in %.1f s (%s), SHA-256 compared", what, counts(s), live.Size(s.Bytes), sec, live.Rate(float64(s.Bytes)/sec/1e6))
+	text := fmt.Sprintf("%s %s, %s in %.1f s (%s), each piece compared by SHA-256", what, counts(s), live.Size(s.Bytes), sec, live.Rate(float64(s.Bytes)/sec/1e6))
 	if s.LanesLost == 1 {
 		text += "; a lane was lost once"
 	} else if s.LanesLost > 0 {
@@ -227,7 +227,8 @@ func sendJSON(s *files.Summary) transfer {
 
 // show is what people see of a transfer while it runs.
 type show struct {
-	w      io.Writer // for people
+	w      io.Writer   // for people
+	lines  chan string // of events, on their way to w: an event must not wait for who reads
 	screen *live.Screen
 	quiet  bool
 	begun  time.Time
@@ -236,7 +237,7 @@ type show struct {
 }
 
 func newShow(w world, c *sendCommand) *show {
-	s := &show{w: w.errOut, quiet: c.Quiet, begun: time.Now()}
+	s := &show{w: w.errOut, quiet: c.Quiet, begun: time.Now(), lines: make(chan string, 100)}
 	if !c.Plain && !c.Quiet {
 		if s.screen = live.New(w.errOut); s.screen != nil {
 			s.w = s.screen
@@ -275,7 +276,10 @@ func (s *show) event(e braid.Event) {
 	case braid.Failed, braid.TurnedAway: // the error says it; and nobody dials a sender
 	}
 	if text != "" && !s.quiet {
-		fmt.Fprintf(s.w, "%6.2f s   %s\n", time.Since(s.begun).Seconds(), text)
+		select {
+		case s.lines <- fmt.Sprintf("%6.2f s   %s\n", time.Since(s.begun).Seconds(), text):
+		default: // nobody reads
+		}
 	}
 }
 
@@ -301,7 +305,12 @@ func (s *show) follow(x *files.Sender) (stop func()) {
 		for {
 			select {
 			case <-end:
+				for len(s.lines) > 0 {
+					fmt.Fprint(s.w, <-s.lines)
+				}
 				return
+			case line := <-s.lines:
+				fmt.Fprint(s.w, line)
 			case <-t.C:
 				s.look(x.Status(), time.Since(s.begun))
 			}

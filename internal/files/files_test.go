@@ -48,7 +48,9 @@ func receive(t *testing.T, o ReceiveOptions) *receiver {
 	}
 	bound := make(chan string, 1)
 	o.Listening = func(a []string) { bound <- a[0] }
-	o.Report = func(x Report) { r.reports <- x }
+	if o.Report == nil {
+		o.Report = func(x Report) { r.reports <- x }
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go func() { r.ended <- Receive(ctx, o) }()

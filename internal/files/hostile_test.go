@@ -258,6 +258,19 @@ func TestStrangersWait(t *testing.T) {
 	}
 }
 
+// TestSlowReports: who does not read what is reported stops no transfer.
+func TestSlowReports(t *testing.T) {
+	tidy(t)
+	read := make(chan struct{})
+	r := receive(t, ReceiveOptions{Report: func(Report) { <-read }, Node: braid.Options{Rails: []string{"127.0.0.1"}}})
+	for _, name := range []string{"a", "b"} {
+		if _, err := sendAs(t, SendOptions{Addr: r.addr, Stdin: strings.NewReader("x"), Name: name, Node: braid.Options{Rails: []string{"127.0.0.1"}}}); err != nil {
+			t.Error(err)
+		}
+	}
+	close(read)
+}
+
 // TestStall: a sender that says that it is alive, and nothing else, loses its place.
 func TestStall(t *testing.T) {
 	tidy(t)

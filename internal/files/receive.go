@@ -32,9 +32,9 @@ type ReceiveOptions struct {
 
 	// Listening is told the addresses that are bound.
 	Listening func(addrs []string)
-	// Report is told of transfers that begin and end, one call at a time.
+	// Report is told of transfers that begin and end, one call at a time, TurnedAway included. One that takes long stops no transfer.
 	Report func(Report)
-	// TurnedAway is told of a peer, by its lane, that did not get in: it has not the secret, say.
+	// TurnedAway is told of a peer, by its lane, that did not get in: it has not the secret, say. If many calls wait, some are left out.
 	TurnedAway func(lane string, err error)
 }
 
@@ -81,7 +81,7 @@ type server struct {
 	undone    bool       // one was interrupted
 	once      *onceError // with Once: how the transfer ended
 	running   sync.WaitGroup
-	telling   sync.Mutex // Report
+	tells     chan func() // what is to be told to who runs it, in order
 }
 
 // Receive listens, and takes what is sent until the context is over. With Once, its error is that of the transfer.
@@ -103,7 +103,7 @@ func Receive(ctx context.Context, o ReceiveOptions) error {
 	if o.strangers == 0 {
 		o.strangers = defaultStrangers
 	}
-	s := &server{o: o, target: target, sessions: map[*braid.Endpoint]*session{}}
+	s := &server{o: o, target: target, sessions: map[*braid.Endpoint]*session{}, tells: make(chan func(), 1000)}
 	s.ctx, s.end = context.WithCancelCause(ctx)
 	defer s.end(nil)
 	n := o.Node
@@ -124,6 +124,9 @@ func Receive(ctx context.Context, o ReceiveOptions) error {
 	if o.Listening != nil {
 		o.Listening(ln.Addrs())
 	}
+	quit := make(chan struct{})
+	defer close(quit)
+	go s.teller(quit)
 	return s.serve(ln)
 }
 
@@ -150,6 +153,7 @@ func (s *server) over(err error) error {
 		s.end(err)
 	}
 	s.running.Wait()
+	s.told()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -244,9 +248,10 @@ func (s *server) find(ep *braid.Endpoint) *session {
 // event is told what happens to endpoints.
 func (s *server) event(e braid.Event) {
 	if e.Kind == braid.TurnedAway && s.o.TurnedAway != nil {
-		s.telling.Lock()
-		defer s.telling.Unlock()
-		s.o.TurnedAway(e.Lane, e.Err)
+		select {
+		case s.tells <- func() { s.o.TurnedAway(e.Lane, e.Err) }:
+		default: // who makes many of these must not stop the others
+		}
 		return
 	}
 	if x := s.find(e.Endpoint); x != nil && e.Kind == braid.Failed {
@@ -263,10 +268,27 @@ func (s *server) note(m *braid.Message) {
 
 func (s *server) tell(r Report) {
 	if s.o.Report != nil {
-		s.telling.Lock()
-		defer s.telling.Unlock()
-		s.o.Report(r)
+		s.tells <- func() { s.o.Report(r) }
 	}
+}
+
+// teller tells, until quit is closed.
+func (s *server) teller(quit <-chan struct{}) {
+	for {
+		select {
+		case f := <-s.tells:
+			f()
+		case <-quit:
+			return
+		}
+	}
+}
+
+// told waits until what was to be told is.
+func (s *server) told() {
+	done := make(chan struct{})
+	s.tells <- func() { close(done) }
+	<-done
 }
 
 // writers is how many goroutines hash and write for one transfer.

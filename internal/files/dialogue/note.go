@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // Version is of the notes. Sides of different versions don't talk.
@@ -199,7 +200,11 @@ func (n Done) AppendTo(b []byte) []byte {
 
 // AppendTo implements Note. A text that is too long is cut.
 func (n Abort) AppendTo(b []byte) []byte {
-	return append(append(b, byte(kindAbort), byte(n.Code)), n.Text[:min(len(n.Text), MaxText)]...)
+	end := min(len(n.Text), MaxText)
+	for end < len(n.Text) && end > 0 && !utf8.RuneStart(n.Text[end]) {
+		end-- // not within a character
+	}
+	return append(append(b, byte(kindAbort), byte(n.Code)), n.Text[:end]...)
 }
 
 func flag(v bool) byte {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -171,5 +172,16 @@ func follow(t *testing.T, in *Intake, s Step) {
 		}
 		in.Placed()
 	case Nothing, Stop, Greet, Begin, Again, Ended:
+	}
+}
+
+// TestLongReason: a reason that is cut is cut between characters.
+func TestLongReason(t *testing.T) {
+	n, err := Parse(Abort{Code: Failed, Text: "x" + strings.Repeat("é", MaxText)}.AppendTo(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := n.(Abort).Text; !utf8.ValidString(text) || len(text) < MaxText-1 {
+		t.Errorf("%d bytes, %q", len(text), text[len(text)-3:])
 	}
 }

@@ -71,7 +71,11 @@ func Scan(paths []string, stream *Stream) (*Source, error) {
 			return nil, err
 		}
 	}
-	return s, s.stream(stream)
+	if err := s.stream(stream); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // look finds out what a path is, and what it is called there.

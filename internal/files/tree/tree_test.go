@@ -393,6 +393,14 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// TestScanFails: with nothing left open.
+func TestScanFails(t *testing.T) {
+	dir := t.TempDir()
+	if s, err := Scan([]string{dir}, &Stream{Name: "x"}); err == nil || s != nil || !strings.Contains(err.Error(), "sent alone") {
+		t.Error(s, err)
+	}
+}
+
 // TestSourceChanges: between the scan and the reading.
 func TestSourceChanges(t *testing.T) {
 	dir := t.TempDir()
