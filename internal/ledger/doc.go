@@ -6,6 +6,8 @@
 //	.....[ e | e | e | e ].....     Push at the right, Ack at the left
 //	         ^ Purge(position): left of it executed, from it on handed out
 //
+// Owing is the other direction's books: who owes the peer an acknowledgement, and which is due first.
+//
 // Who may import it: transports. It knows no bytes, no clock, no connection.
 //
 // Invariants:

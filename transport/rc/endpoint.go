@@ -308,7 +308,7 @@ func (ep *endpoint) halt() {
 func (ep *endpoint) silence() {
 	ep.out.drop()
 	ep.acks.now = false
-	ep.f.owing.remove(ep)
+	ep.f.owing.Remove(&ep.acks.debt)
 }
 
 // settle gives the chunk back when nobody has anything in it any more.

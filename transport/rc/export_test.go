@@ -114,7 +114,7 @@ func Check(i transport.Iface) string {
 // Leak is what an interface whose endpoints are closed, and which has had its turns, has not given back; "" is nothing.
 func Leak(i transport.Iface) string {
 	f := i.(*iface)
-	if f.timers.Next() != 0 || f.owing.first != nil {
+	if _, owes := f.owing.Next(); f.timers.Next() != 0 || owes {
 		return "a timer"
 	}
 	for _, p := range f.ports {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/internal/timer"
@@ -21,8 +22,8 @@ type iface struct {
 	pool   *mpool.Pool // of frames that are put together
 	ports  []*port
 	timers timer.Set
-	poll   poll.Poller // its descriptor is that of all devices, which come and go
-	owing  owing       // acknowledgements that may wait a little
+	poll   poll.Poller             // its descriptor is that of all devices, which come and go
+	owing  ledger.Owing[*endpoint] // acknowledgements that may wait a little
 
 	dirty  []*endpoint // Flush has something to do for them
 	later  []*endpoint // Progress has
@@ -217,8 +218,8 @@ func (f *iface) Flush() {
 	for _, ep := range f.dirty {
 		ep.dirty = false
 		ep.flush()
-		if ep.owes() && !ep.acks.listed && !ep.acks.now {
-			f.owing.add(ep, f.now+ackDelay)
+		if ep.owes() && !ep.acks.debt.Listed() && !ep.acks.now {
+			f.owing.Add(&ep.acks.debt, ep, f.now+ackDelay)
 		}
 	}
 	clear(f.dirty)
@@ -233,8 +234,8 @@ func (f *iface) Deadline() time.Duration {
 			at = t
 		}
 	}
-	if f.owing.first != nil {
-		sooner(max(1, f.owing.first.acks.at))
+	if at, ok := f.owing.Next(); ok {
+		sooner(max(1, at))
 	}
 	soon := len(f.later) > 0
 	for _, p := range f.ports {
@@ -274,7 +275,7 @@ func (f *iface) Close() error {
 		p.close()
 	}
 	f.ports, f.dirty, f.later = nil, nil, nil
-	f.owing = owing{}
+	f.owing = ledger.Owing[*endpoint]{}
 	f.pool.Close()
 	if f.o.Polled {
 		return nil

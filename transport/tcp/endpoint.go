@@ -169,7 +169,7 @@ func (ep *endpoint) broke(err error) {
 func (ep *endpoint) hangUp(reset bool) {
 	ep.silence()
 	ep.in.drop()
-	ep.f.owing.remove(ep)
+	ep.f.owing.Remove(&ep.acks.debt)
 	if ep.stream == nil {
 		return
 	}

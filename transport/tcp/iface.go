@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
@@ -40,10 +41,10 @@ type iface struct {
 	closed    bool // what may still come finds nothing
 	turn      turn
 
-	dirty []*endpoint // Flush has something to do for them
-	later []*endpoint // Progress has
-	muted []*endpoint // polled by hand
-	owing owing       // acknowledgements that may wait a little
+	dirty []*endpoint             // Flush has something to do for them
+	later []*endpoint             // Progress has
+	muted []*endpoint             // polled by hand
+	owing ledger.Owing[*endpoint] // acknowledgements that may wait a little
 
 	scratch
 }
@@ -171,8 +172,8 @@ func (f *iface) Flush() {
 	for _, ep := range f.dirty {
 		ep.dirty = false
 		ep.flush()
-		if ep.owes() && !ep.acks.listed && !ep.acks.now {
-			f.owing.add(ep, now+ackDelay)
+		if ep.owes() && !ep.acks.debt.Listed() && !ep.acks.now {
+			f.owing.Add(&ep.acks.debt, ep, now+ackDelay)
 		}
 	}
 	clear(f.dirty)
@@ -188,8 +189,8 @@ func (f *iface) Deadline() time.Duration {
 			at = t
 		}
 	}
-	if f.owing.first != nil {
-		sooner(f.owing.first.acks.at)
+	if at, ok := f.owing.Next(); ok {
+		sooner(at)
 	}
 	for _, l := range f.listeners {
 		if l.paused > 0 {
