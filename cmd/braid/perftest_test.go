@@ -146,18 +146,29 @@ func TestPerftestBatch(t *testing.T) {
 
 // What was measured is not lost when a run is interrupted.
 func TestPerftestInterrupted(t *testing.T) {
-	for form, want := range map[string]string{"--json": `"interrupted":true`, "-f": "Final:"} {
+	for line, want := range map[string]string{
+		"-t am_bw --json":       `"interrupted":true`,
+		"-t am_bw -f":           "Final:",
+		"-t am_bw -O 1 -s 0 -f": "Final:",
+		"-t am_lat -f":          "Final:",
+		"-t put_lat -f":         "Final:",
+		"-t put_bw -f":          "Final:",
+		"-t put_bw --verify -n 2000000000 --json": `"interrupted":true`,
+		"-t get -O 8 -f": "Final:",
+		"-t get -f":      "Final:",
+	} {
 		addr := server(t)
-		for wait := 200 * time.Millisecond; ; wait *= 2 { // until it has come to measure something
-			status, text := interrupted(t, wait, "perftest", addr, "-t", "am_bw", "-n", "1000000000000", "-w", "0", form)
+		for wait := 100 * time.Millisecond; ; wait *= 2 { // until it has come to measure something
+			args := append([]string{"perftest", addr, "-n", "1000000000000", "-w", "0"}, strings.Fields(line)...)
+			status, text := interrupted(t, wait, args...)
 			if status != exitInterrupted {
-				t.Fatalf("%s: status %d:\n%s", form, status, text)
+				t.Fatalf("%s: status %d:\n%s", line, status, text)
 			}
 			if strings.Contains(text, want) {
 				break
 			}
 			if wait > 10*time.Second {
-				t.Fatalf("%s: want %s:\n%s", form, want, text)
+				t.Fatalf("%s: want %s:\n%s", line, want, text)
 			}
 		}
 	}
@@ -247,6 +258,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat --json -R 99 h":                       "-R has no effect",
 		"-t am_lat -v -N h":                              "-N has no effect",
 		"-t am_lat -n 0 h":                               "-n 0: must be above 0",
+		"-t am_lat -n 4294967296 -w 1 --verify h":        "at most 4294967296",
 		"-t am_bw -O 0 h":                                "-O 0: must be above 0",
 		"-t am_bw --lanes 0 h":                           "--lanes 0: must be 1 to 16; --set lanes=auto",
 		"-t am_lat -s -1 h":                              "-s -1: must be 0 to 1073741824",

@@ -318,3 +318,20 @@ func TestPairsRun(t *testing.T) {
 		}
 	}
 }
+
+// What a client asks for is bounded before anything is made for it.
+func TestSessionIsBounded(t *testing.T) {
+	for _, n := range []note{
+		{Test: "am_bw", Size: maxSize + 1, Slots: 1},
+		{Test: "am_bw", Size: -1, Slots: 1},
+		{Test: "put_bw", Size: maxSize, Slots: 5},
+		{Test: "put_bw", Size: 8, Slots: 0},
+		{Test: "am_bw", Slots: 1, Total: 2*maxIterations + 1},
+		{Test: "am_bw", Slots: 1, Total: maxVerified + 1, Verify: true}, // a bit of each
+		{Test: "put_lat", Size: 7, Slots: 1},
+	} {
+		if _, err := newSession(nil, n); err == nil || !strings.Contains(err.Error(), "out of range") {
+			t.Errorf("%+v: %v", n, err)
+		}
+	}
+}

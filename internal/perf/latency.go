@@ -29,12 +29,17 @@ func (c *client) pingPong(n int, m *meter) error {
 	if c.test.put {
 		hop = c.hopPut
 	}
-	for range n {
+	for i := range n {
 		if err := hop(c.seq); err != nil {
 			return fmt.Errorf("round trip %d: %w", c.seq, err)
 		}
 		c.seq++
 		m.lap(1)
+		if i%lookEvery == 0 { // answers that come at once leave no time to notice anything
+			if err := c.alive(c.ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

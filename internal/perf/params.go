@@ -48,6 +48,7 @@ const (
 	maxHeader      = 1024
 	maxOutstanding = 4096 // as many as an endpoint lets wait: no post is ever refused
 	maxIterations  = 1 << 40
+	maxVerified    = 1 << 32   // operations that are looked at, warm-up with them: a bit is kept of each
 	verifyBytes    = 256 << 20 // of buffers under way, when each operation needs one of its own
 	defaultBytes   = 8 << 30   // that a run without -n moves at most
 )
@@ -110,6 +111,9 @@ func (p *Params) ranges() error {
 		if r.v < r.low || r.v > r.up {
 			return fmt.Errorf("%s %d: must be %d to %d", r.flag, r.v, r.low, r.up)
 		}
+	}
+	if n := p.Iterations + min(p.Warmup, p.Iterations); p.Verify && n > maxVerified {
+		return fmt.Errorf("--verify with %d operations (-n and -w): at most %d, since what has arrived is kept of each", n, maxVerified)
 	}
 	if !(p.Percentile > 0 && p.Percentile <= 100) || math.IsNaN(p.Percentile) {
 		return fmt.Errorf("-R %v: a percentile is above 0 and at most 100", p.Percentile)

@@ -38,7 +38,7 @@ func newSession(node *braid.Node, n note) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 1<<41 ||
+	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
 		t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}

@@ -159,6 +159,9 @@ func (c *client) stream(n int, m *meter) error {
 			}
 		}
 		m.lap(k)
+		if err := c.alive(c.ctx); err != nil { // posts that never wait notice nothing
+			return err
+		}
 	}
 	return nil
 }
