@@ -81,7 +81,7 @@ func (c *demoCommand) Run(w world) error {
 	}
 	var screen *live.Screen
 	if !c.Plain {
-		screen = live.New(people)
+		screen = live.New(people.file)
 	}
 	r, err := demo.Run(w.ctx, demo.Options{
 		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails, Secret: secret,

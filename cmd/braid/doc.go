@@ -7,6 +7,6 @@
 // Invariants:
 //
 //  1. Flags and printing only: what a sub-command does is a package below.
-//  2. Exit status: 0 as promised; 1 something failed, or a promise was broken; 2 the command line can't be; 130 interrupted.
+//  2. Exit status: 0 as promised; 1 something failed, or a promise was broken; 2 the command line can't be; 130 interrupted; 141 who read the result has gone.
 //  3. With --json, standard output has one JSON object and nothing else; what is for people goes to standard error.
 package main

@@ -123,7 +123,7 @@ func TestSendAndRecv(t *testing.T) {
 	if status != 0 || !regexp.MustCompile(`^sent 2 files in 1 directory, 6\.0 MB in .*, each piece compared by SHA-256\n$`).MatchString(out) || !strings.Contains(people, "d/link is a link, and not sent") {
 		t.Fatalf("status %d: %s%s", status, out, people)
 	}
-	if l := p.line("has arrived"); !strings.Contains(l, "d, one has arrived: 2 files in 1 directory, 6.0 MB") {
+	if l := p.line("arrived"); !strings.Contains(l, "d, one have arrived: 2 files in 1 directory, 6.0 MB") {
 		t.Error(l)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "d/two")); err != nil || len(b) != 6e6 {
@@ -166,6 +166,42 @@ func TestSendStdinAndJSON(t *testing.T) {
 	}
 }
 
+// TestNewDirectory: the first command of the README, in an empty directory.
+func TestNewDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "incoming")
+	p, addr := recv(t, "--once", dir)
+	if _, people, status := built(t, "send", self, addr); status != 0 {
+		t.Fatalf("status %d: %s", status, people)
+	}
+	p.status()
+	if _, err := os.Stat(filepath.Join(dir, filepath.Base(self))); err != nil {
+		t.Error(err)
+	}
+	if _, people, status := built(t, "recv", ""); status != exitUsage || !strings.Contains(people, "DIR is empty") {
+		t.Errorf("status %d: %s", status, people)
+	}
+}
+
+// TestJSONOfFailures: one object, whatever it is and however early.
+func TestJSONOfFailures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for args, says := range map[string]string{
+		"send --json " + dir + "/nothing 127.0.0.1:1": "no such file",
+		"send --json / 127.0.0.1:1":                   "has no name",
+		"send --json " + dir + " " + dir + " h":       "would both be called",
+		"send --json - --name a/b h":                  "--name",
+		"send --json " + dir + " 127.0.0.1:1":         "nobody listens",
+	} {
+		out, people, status := built(t, strings.Fields(args)...)
+		var got transfer
+		if err := json.Unmarshal([]byte(out), &got); err != nil || status == 0 || got.OK || !strings.Contains(got.Error, says) || !strings.Contains(people, says) {
+			t.Errorf("braid %s: status %d, %v: %s%s", args, status, err, out, people)
+		}
+	}
+}
+
 // TestTransferEnds: exit statuses of both sides, whoever ends it in the middle.
 func TestTransferEnds(t *testing.T) {
 	t.Parallel()
@@ -178,6 +214,8 @@ func TestTransferEnds(t *testing.T) {
 	}{
 		{"sender is stopped", "send", syscall.SIGINT, exitInterrupted, 1, "the sender was stopped"},
 		{"receiver is stopped", "recv", syscall.SIGINT, 1, exitInterrupted, "the receiver was stopped"},
+		{"sender's terminal is closed", "send", syscall.SIGHUP, exitInterrupted, 1, "the sender was stopped"},
+		{"receiver's terminal is closed", "recv", syscall.SIGHUP, 1, exitInterrupted, "the receiver was stopped"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -201,6 +239,9 @@ func TestTransferEnds(t *testing.T) {
 			}
 			if err := who.Signal(c.with); err != nil {
 				t.Fatal(err)
+			}
+			if c.with == syscall.SIGHUP {
+				_ = who.Signal(c.with) // the shell sends one, the terminal another
 			}
 			_ = cmd.Wait()
 			takes := p.status()
@@ -259,7 +300,7 @@ func TestWrongTransfers(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"send", 2, "path"},
+		{"send", 2, "<path> ... <addr>"},
 		{"send x", 2, "where to"},
 		{"send - x 127.0.0.1", 2, "alone"},
 		{"send --name a x 127.0.0.1", 2, "--name"},
@@ -267,7 +308,12 @@ func TestWrongTransfers(t *testing.T) {
 		{"send " + dir + " 127.0.0.1:1", 1, "nobody listens there"},
 		{"send / 127.0.0.1:1", 1, "has no name"},
 		{"recv", 2, "<dir>"},
-		{"recv " + dir + "/nothing", 1, "no such file"},
+		{"recv " + dir + "/nothing/deeper", 1, "mkdir -p"},
+		{"recv " + dir + "/nothing/deeper", 1, dir + "/nothing/deeper"},
+		{"recv --max-bytes -1 " + dir, 2, "64MiB"},
+		{"send - --name sub/x 127.0.0.1", 2, "--name"},
+		{"send - --name .. 127.0.0.1", 2, "--name"},
+		{"send - --name .braid-x 127.0.0.1", 2, "--name"},
 		{"recv --max-bytes x " + dir, 2, "500M"},
 		{"recv --max-files 0 " + dir, 2, "--max-files"},
 		{"recv --listen 192.0.2.1:0 " + dir, 1, "192.0.2.1"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -21,11 +20,12 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 128 + int(syscall.SIGINT)
+	exitUnread      = 128 + int(syscall.SIGPIPE) // nobody has read the result to its end
 )
 
 // commands are the sub-commands and the flags before them.
 type commands struct {
-	Version    kong.VersionFlag  `help:"Print the version and exit."`
+	Version    kong.VersionFlag  `help:"Print the version and exit, as braid version does."`
 	Demo       demoCommand       `cmd:"" help:"Lose two lanes under load, and nothing else."`
 	Perftest   perftestCommand   `cmd:"" help:"Measure latency, bandwidth and message rate."`
 	Send       sendCommand       `cmd:"" help:"Send files and directories over all lanes."`
@@ -55,22 +55,13 @@ Settings: --set keepalive=2s, BRAID_KEEPALIVE=2s, or a file; braid help info. Al
 type world struct {
 	ctx    context.Context
 	in     io.Reader
-	out    *os.File
-	errOut *os.File
+	out    output
+	errOut output
 }
 
-var errInterrupted = errors.New("interrupted")
-
 func main() {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		signal.Stop(signals) // a second one ends the program at once
-		cancel(errInterrupted)
-	}()
-	os.Exit(run(world{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+	ctx, unread := untilStopped()
+	os.Exit(run(world{ctx, os.Stdin, output{os.Stdout, unread}, output{os.Stderr, unread}}, os.Args[1:]))
 }
 
 // run is main with an exit status.
@@ -82,6 +73,7 @@ func run(w world, args []string) int {
 		kong.Description("Fault-tolerant communication over several lanes."),
 		kong.Vars{"version": version(), "topics": topics},
 		kong.Writers(w.out, w.errOut),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { status = code }),
 	)
@@ -97,18 +89,23 @@ func run(w world, args []string) int {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
 	}
+	if len(args) == 1 && args[0] == "version" {
+		args = []string{"--version"}
+	}
 	k, err := parse(parser, args)
 	if status >= 0 {
 		return status // --help or --version
 	}
 	if err != nil {
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
+		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", addressed(bare(err)), helpFor(parser.Model, args))
 		return exitUsage
 	}
 	var wrong *demo.UsageError
 	switch err := k.Run(w, parser.Model); {
 	case err == nil:
 		return 0
+	case errors.Is(err, syscall.EPIPE) && errors.Is(context.Cause(w.ctx), errUnread):
+		return exitUnread
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
 		return exitInterrupted
@@ -139,6 +136,26 @@ func helpFor(app *kong.Application, args []string) string {
 	return "braid --help"
 }
 
+// printHelp is the parser's, with the address that stands behind the paths of send.
+func printHelp(o kong.HelpOptions, k *kong.Context) error {
+	var text strings.Builder
+	out := k.Stdout
+	k.Stdout = &text
+	err := kong.DefaultHelpPrinter(o, k)
+	k.Stdout = out
+	if err != nil {
+		return err
+	}
+	usage, rest, _ := strings.Cut(text.String(), "\n")
+	_, err = fmt.Fprintln(out, addressed(usage)+"\n"+strings.TrimSuffix(rest, "\n"))
+	return err
+}
+
+// addressed names the last of the arguments of send, which are one list to the parser.
+func addressed(text string) string {
+	return strings.ReplaceAll(text, "<path> ...", "<path> ... <addr>")
+}
+
 // errShown: it failed, and why has been printed.
 var errShown = errors.New("failed")
 
@@ -151,8 +168,8 @@ func version() string {
 	return fmt.Sprintf("braid %s %s/%s %s", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// isTerminal says whether somebody looks at f; for colours, so a device that is none does no harm.
-func isTerminal(f *os.File) bool {
-	st, err := f.Stat()
+// isTerminal says whether somebody looks at an output; for colours, so a device that is none does no harm.
+func isTerminal(o output) bool {
+	st, err := o.file.Stat()
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }

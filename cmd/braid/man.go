@@ -34,7 +34,8 @@ var exitStatuses = [][2]string{
 	{"0", "What was asked for was done."},
 	{"1", "Something failed, or a promise was broken."},
 	{"2", "The command line, or a setting, can't be."},
-	{"130", "Interrupted."},
+	{"130", "Interrupted: by SIGINT, SIGTERM or SIGHUP, or since nobody reads what is printed any more."},
+	{"141", "Nobody read the result to its end."},
 }
 
 // manPage is made of the same texts as --help and docs/settings.md.
@@ -104,6 +105,9 @@ func summary(c *kong.Node) string {
 			arg = "[" + arg + "]"
 		}
 		s += " " + arg
+		if last := p.Tag.Get("last"); last != "" {
+			s += " " + last
+		}
 	}
 	return s + " [flags]"
 }

@@ -277,7 +277,7 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)
 	}
-	child, err := perf.Spawn(w.ctx, command, w.errOut)
+	child, err := perf.Spawn(w.ctx, command, w.errOut.file)
 	if err != nil {
 		return "", nil, err
 	}

@@ -30,7 +30,7 @@ func command(t *testing.T, args ...string) (int, string, string) {
 		defer f.Close()
 		files[i] = f
 	}
-	status := run(world{ctx, strings.NewReader(""), files[0], files[1]}, args)
+	status := run(world{ctx, strings.NewReader(""), output{file: files[0]}, output{file: files[1]}}, args)
 	var text [2]string
 	for i, f := range files {
 		b, err := os.ReadFile(f.Name())
@@ -184,7 +184,7 @@ func interrupted(t *testing.T, after time.Duration, args ...string) (int, string
 		t.Fatal(err)
 	}
 	defer out.Close()
-	status := run(world{ctx, strings.NewReader(""), out, out}, args)
+	status := run(world{ctx, strings.NewReader(""), output{file: out}, output{file: out}}, args)
 	text, err := os.ReadFile(out.Name())
 	if err != nil {
 		t.Fatal(err)

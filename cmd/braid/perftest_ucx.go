@@ -22,6 +22,8 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		if err := perf.Refuse(args[1:]); err != nil {
 			return nil, err
 		}
+	}
+	if len(args) > 0 && args[0] != "send" { // whose paths may begin so
 		args = joined(args)
 	}
 	if len(args) > 0 && args[0] == "send" {

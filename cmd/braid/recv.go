@@ -13,11 +13,11 @@ import (
 
 // recvCommand is `braid recv`.
 type recvCommand struct {
-	Dir string `arg:"" placeholder:"DIR" help:"Directory in which files arrive."`
+	Dir string `arg:"" placeholder:"DIR" help:"Directory in which files arrive; it is made if the one above it exists."`
 
 	connectFlags `embed:""`
 
-	Listen    string        `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on, with or without a port (${default}); 0.0.0.0 lets other hosts in."`
+	Listen    string        `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on (${default}), or ADDR:PORT; the port is 13338 unless given, by TCP. 0.0.0.0 lets other hosts in."`
 	Once      bool          `help:"End after one transfer, with its result."`
 	Overwrite bool          `help:"Files that exist may be replaced."`
 	Sync      bool          `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
@@ -33,9 +33,9 @@ type recvCommand struct {
 func (*recvCommand) Help() string {
 	return `Receives files and directories from braid send, until it is stopped. What arrives is written aside, in a folder .braid-... in DIR. When everything is there and compared, piece by piece by SHA-256, it gets its name, and not before: nothing that is half there stands under its name. Nothing is overwritten without --overwrite, nothing is written outside of DIR, and there are no links, devices or owners.
 
-Who can reach ADDR can send, unless there is a secret (braid secret).
+Who can reach ADDR can send, unless there is a secret (braid secret). A firewall must let TCP port 13338 in, or the one of --listen.
 
-Exit status: 0 stopped while nothing was arriving, or --once and it has arrived; 1 it can't listen, or --once and it has not arrived; 2 the command line can't be; 130 interrupted while something was arriving, or --once and nothing had.
+Exit status: 0 stopped while nothing was arriving, or --once and it has arrived; 1 it can't listen, or --once and it has not arrived; 2 the command line can't be; 130 interrupted (SIGINT, SIGTERM, SIGHUP, or nobody reads what it prints) while something was arriving, or --once and nothing had.
 
 Examples:
 
@@ -49,6 +49,9 @@ Examples:
 func (c *recvCommand) Run(w world) error {
 	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 || c.Stall < 0 {
 		return usage{errors.New("--max-files is at least 1, --clients 1 to 1000, --stall not below 0")}
+	}
+	if c.Dir == "" {
+		return usage{errors.New("DIR is empty: name the directory in which files are to arrive, as . or incoming")}
 	}
 	o := files.ReceiveOptions{
 		Dir: c.Dir, Listen: withPort(c.Listen), Once: c.Once, Overwrite: c.Overwrite, Sync: c.Sync,
@@ -91,7 +94,7 @@ func (c *recvCommand) Run(w world) error {
 			fmt.Fprintf(w.errOut, "braid: from %s: %v%s\n", r.Peer, bare(r.Err), kept)
 		case c.Quiet:
 		case r.Ended:
-			fmt.Fprintf(people, "from %s: %s\n", r.Peer, done(named(r.Names)+" has arrived:", &r.Summary))
+			fmt.Fprintf(people, "from %s: %s\n", r.Peer, done(arrived(r.Names), &r.Summary))
 		default:
 			fmt.Fprintf(people, "from %s: %s, %s of %s ...\n", r.Peer, named(r.Names), live.Size(r.Bytes), counts(&r.Summary))
 		}
@@ -107,6 +110,14 @@ func (c *recvCommand) Run(w world) error {
 		return errShown
 	}
 	return err
+}
+
+// arrived says it of one name, or of several.
+func arrived(names []string) string {
+	if len(names) == 1 {
+		return named(names) + " has arrived:"
+	}
+	return named(names) + " have arrived:"
 }
 
 // showNames is how many names of a transfer are shown.

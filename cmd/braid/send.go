@@ -21,7 +21,7 @@ const filesPort = "13338"
 
 // sendCommand is `braid send`.
 type sendCommand struct {
-	Args []string `arg:"" name:"path" placeholder:"PATH" help:"Files and directories to send, or - for standard input; at the end the address of the receiver, HOST or HOST:PORT."`
+	Args []string `arg:"" name:"path" placeholder:"PATH" last:"ADDR" help:"Files and directories to send, or - for standard input; at the end ADDR, the receiver's: HOST or HOST:PORT (port 13338 unless given)."`
 
 	connectFlags `embed:""`
 
@@ -37,7 +37,7 @@ func (*sendCommand) Help() string {
 
 Links and devices inside of directories are not sent; each is named. Permissions and times are kept, owners are not.
 
-Exit status: 0 everything is there, compared, under its name; 1 it is not, and standard error says why; 2 the command line can't be; 130 interrupted.
+Exit status: 0 everything is there, compared, under its name; 1 it is not, and standard error says why; 2 the command line can't be; 130 interrupted (SIGINT, SIGTERM, SIGHUP, or nobody reads what it prints); 141 nobody read the result to its end.
 
 Examples:
 
@@ -71,6 +71,9 @@ func (c *sendCommand) options(w world) (o files.SendOptions, err error) {
 			return o, usage{errors.New("- is sent alone: send the other paths by a second command")}
 		}
 		o.Paths, o.Stdin, o.Name = nil, w.in, c.Name
+	}
+	if err := files.CheckName(c.Name); err != nil {
+		return o, usage{fmt.Errorf("--name %w", err)}
 	}
 	if o.Stdin == nil && c.Name != stdinName {
 		return o, usage{errors.New("--name is for standard input: what is sent from a path has its name from there")}
@@ -120,21 +123,7 @@ func withPort(addr string) string {
 
 // Run is called by the parser.
 func (c *sendCommand) Run(w world) error {
-	o, err := c.options(w)
-	if err != nil {
-		return err
-	}
-	show := newShow(w, c)
-	o.Event = show.event
-	s, err := files.NewSender(o)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	show.skipped(s)
-	stop := show.follow(s)
-	sum, err := s.Run(w.ctx)
-	stop()
+	sum, err := c.transfer(w)
 	if err != nil && c.JSON {
 		_ = json.NewEncoder(w.out).Encode(transfer{Error: bare(err), Unknown: errors.As(err, new(*files.UnsureError))})
 	}
@@ -147,10 +136,29 @@ func (c *sendCommand) Run(w world) error {
 	if c.JSON {
 		return json.NewEncoder(w.out).Encode(sendJSON(sum))
 	}
-	if !c.Quiet {
-		fmt.Fprintln(w.out, done("sent", sum))
+	if c.Quiet {
+		return nil
 	}
-	return nil
+	_, err = fmt.Fprintln(w.out, done("sent", sum))
+	return err
+}
+
+// transfer sends, and shows what goes on meanwhile.
+func (c *sendCommand) transfer(w world) (*files.Summary, error) {
+	o, err := c.options(w)
+	if err != nil {
+		return nil, err
+	}
+	show := newShow(w, c)
+	o.Event = show.event
+	s, err := files.NewSender(o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	show.skipped(s)
+	defer show.follow(s)()
+	return s.Run(w.ctx)
 }
 
 // notSent is the error of a transfer for people, and for the exit status: 130 when it was interrupted.
@@ -239,7 +247,7 @@ type show struct {
 func newShow(w world, c *sendCommand) *show {
 	s := &show{w: w.errOut, quiet: c.Quiet, begun: time.Now(), lines: make(chan string, 100)}
 	if !c.Plain && !c.Quiet {
-		if s.screen = live.New(w.errOut); s.screen != nil {
+		if s.screen = live.New(w.errOut.file); s.screen != nil {
 			s.w = s.screen
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // ReceiveOptions are where things arrive, and how much.
 type ReceiveOptions struct {
-	Dir       string
+	Dir       string // made if only its last element is missing
 	Listen    string // "host:port"
 	Once      bool   // one transfer: the first that is offered
 	Overwrite bool
@@ -89,11 +89,17 @@ type server struct {
 // Errors: what can't be opened or bound. ErrInterrupted if the context was over while something arrived that was undone then. What has its
 // names, or gets them at that moment, has arrived.
 func Receive(ctx context.Context, o ReceiveOptions) error {
+	if err := tree.MakeDir(o.Dir); err != nil {
+		return err
+	}
 	target, err := tree.OpenTarget(o.Dir, tree.TargetOptions{Overwrite: o.Overwrite, Sync: o.Sync})
 	if err != nil {
 		return err
 	}
 	defer target.Close()
+	if err := target.Try(o.Dir); err != nil {
+		return err
+	}
 	if o.Clients == 0 {
 		o.Clients = defaultClients
 	}
@@ -197,7 +203,11 @@ func (s *server) claim() error {
 	case s.o.Once && s.begun:
 		return &busyError{"it takes one transfer, and has one"}
 	case s.clients >= s.o.Clients:
-		return &busyError{fmt.Sprintf("%d others are sending already, which is all that it takes at a time; try again later, or raise --clients there", s.clients)}
+		others := "another one is"
+		if s.clients > 1 {
+			others = fmt.Sprintf("%d others are", s.clients)
+		}
+		return &busyError{others + " sending already, which is all that it takes at a time; try again later, or raise --clients there"}
 	}
 	s.begun = true
 	s.clients++

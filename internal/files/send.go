@@ -85,6 +85,9 @@ type way struct {
 	reading atomic.Int64  // the last file that was begun, and one
 }
 
+// CheckName says whether Name can be the name of a file there.
+func CheckName(name string) error { return tree.CheckName(name) }
+
 // NewSender looks at what is to be sent.
 //
 // Errors: what can't be found, read or sent.

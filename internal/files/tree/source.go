@@ -88,8 +88,8 @@ func look(path string) (top, error) {
 	if err := dialogue.CheckName(t.name); err != nil {
 		return t, fmt.Errorf("%s has no name to be sent under; name what is in it", path)
 	}
-	if strings.HasPrefix(t.name, stagePrefix) {
-		return t, fmt.Errorf("%s: names that begin with %s are for the receiver's unfinished files; rename it", path, stagePrefix)
+	if err := CheckName(t.name); err != nil {
+		return t, fmt.Errorf("%s can't be sent: %w; rename it", path, err)
 	}
 	if t.info, err = os.Stat(path); err != nil {
 		return t, err
@@ -102,6 +102,17 @@ func look(path string) (top, error) {
 		err = fmt.Errorf("%s is %s: only files and directories are sent", path, what(t.info.Mode()))
 	}
 	return t, err
+}
+
+// CheckName says whether a name can stand at the top of what is sent.
+func CheckName(name string) error {
+	switch {
+	case dialogue.CheckName(name) != nil:
+		return fmt.Errorf("%q: this is no name of a file: it has 1 to %d bytes without a slash, and is not . or ..", name, dialogue.MaxName)
+	case strings.HasPrefix(name, stagePrefix):
+		return fmt.Errorf("%q: names that begin with %s are for the receiver's unfinished files", name, stagePrefix)
+	}
+	return nil
 }
 
 // what is a kind of file for people.
@@ -189,7 +200,7 @@ func (s *Source) stream(t *Stream) error {
 		return nil
 	}
 	e := dialogue.Entry{Parent: dialogue.Top, Name: t.Name, Mode: uint16(t.Mode.Perm()), Time: t.Time}
-	if err := dialogue.CheckName(t.Name); err != nil {
+	if err := CheckName(t.Name); err != nil {
 		return err
 	}
 	if len(s.List) > 0 {
