@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openbraid/braid/cmd/braid/completion"
 )
 
 // completed are the words that `braid __complete` offers.
 func completed(t *testing.T, words ...string) (list []string) {
 	t.Helper()
-	status, out, errs := command(t, append([]string{completeWord}, words...)...)
+	status, out, errs := command(t, append([]string{completion.Word}, words...)...)
 	if status != 0 || errs != "" {
 		t.Fatalf("status %d: %s", status, errs)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/connect"
+	"github.com/openbraid/braid/cmd/braid/shell"
 )
 
 // TestSecretCommand: what it prints is one line, another each time, and read back from a file and from the environment.
@@ -20,51 +22,31 @@ func TestSecretCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := secretFile(t, out, 0o600)
+	file := secretFile(t, out)
 	t.Setenv("BRAID_SECRET", strings.TrimSpace(other))
-	if s, err := (&secretFlags{SecretFile: file}).secret(); err != nil || !s.Equal(want) {
+	if s, err := (&connect.SecretFlags{SecretFile: file}).Secret(); err != nil || !s.Equal(want) {
 		t.Errorf("from the file, which counts more than the environment: %v, %v", s, err)
 	}
 	t.Setenv("BRAID_SECRET", strings.TrimSpace(out))
-	if s, err := (&secretFlags{}).secret(); err != nil || !s.Equal(want) {
+	if s, err := (&connect.SecretFlags{}).Secret(); err != nil || !s.Equal(want) {
 		t.Errorf("from the environment: %v, %v", s, err)
 	}
-	if _, err := (&secretFlags{SecretFile: want.Text()}).secret(); err == nil || strings.Contains(err.Error(), want.Text()[20:]) {
+	if _, err := (&connect.SecretFlags{SecretFile: want.Text()}).Secret(); err == nil || strings.Contains(err.Error(), want.Text()[20:]) {
 		t.Errorf("a secret in the place of its file's name: %v", err)
 	}
 	os.Unsetenv("BRAID_SECRET")
-	if s, err := (&secretFlags{}).secret(); err != nil || s.IsSet() {
+	if s, err := (&connect.SecretFlags{}).Secret(); err != nil || s.IsSet() {
 		t.Errorf("from nowhere: %v, %v", s, err)
 	}
 }
 
-func secretFile(t *testing.T, text string, mode os.FileMode) string {
+func secretFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "braid.secret")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
-		t.Fatal(err)
-	}
 	return path
-}
-
-// TestSecretFileOfOthers: a file that others can read, or change, is refused; its group may read it.
-func TestSecretFileOfOthers(t *testing.T) {
-	text := braid.NewSecret().Text()
-	for mode, ok := range map[os.FileMode]bool{
-		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o700: true,
-		0o644: false, 0o604: false, 0o660: false, 0o622: false, 0o666: false, 0o602: false, 0o601: false, 0o444: false,
-	} {
-		s, err := (&secretFlags{SecretFile: secretFile(t, text, mode)}).secret()
-		if ok != (err == nil) || ok != s.IsSet() {
-			t.Errorf("mode %04o: %v, %v", mode, s, err)
-		}
-		if !ok && !strings.Contains(err.Error(), "chmod 600") {
-			t.Errorf("mode %04o: what is to be done? %v", mode, err)
-		}
-	}
 }
 
 // TestSecretMistakes: what is no secret is a usage error that names where it came from and shows nothing of it.
@@ -74,7 +56,7 @@ func TestSecretMistakes(t *testing.T) {
 		"empty": {"\n", "empty"}, "a password": {"correct horse battery staple", "braid secret"}, "cut": {good[:50], "copied"},
 		"too short": {strings.Repeat("0f", 15), "15 bytes"}, "two lines": {good + "\n" + good, "copied"}, "too long": {good + strings.Repeat("\n", 5000), "4096"},
 	} {
-		file := secretFile(t, c.text, 0o600)
+		file := secretFile(t, c.text)
 		for from, args := range map[string][]string{file: {"perftest", "--secret-file", file}, "$BRAID_SECRET": {"perftest"}} {
 			if from == "$BRAID_SECRET" {
 				if name == "too long" {
@@ -85,7 +67,7 @@ func TestSecretMistakes(t *testing.T) {
 				os.Unsetenv("BRAID_SECRET")
 			}
 			status, out, errs := command(t, args...)
-			if status != exitUsage || out != "" || !strings.Contains(errs, from) || !strings.Contains(errs, c.want) {
+			if status != shell.BadUsage || out != "" || !strings.Contains(errs, from) || !strings.Contains(errs, c.want) {
 				t.Errorf("%s, %s: status %d, %q", name, from, status, errs)
 			}
 			if strings.Contains(errs, "horse") || strings.Contains(errs, good[20:30]) {
@@ -95,7 +77,7 @@ func TestSecretMistakes(t *testing.T) {
 	}
 	os.Unsetenv("BRAID_SECRET")
 	for path, want := range map[string]string{filepath.Join(t.TempDir(), "none"): "no such file", t.TempDir(): "directory"} {
-		if status, _, errs := command(t, "perftest", "--secret-file", path); status != exitUsage || strings.Count(errs, path) != 1 || !strings.Contains(errs, want) {
+		if status, _, errs := command(t, "perftest", "--secret-file", path); status != shell.BadUsage || strings.Count(errs, path) != 1 || !strings.Contains(errs, want) {
 			t.Errorf("status %d, %q", status, errs)
 		}
 	}
@@ -104,7 +86,7 @@ func TestSecretMistakes(t *testing.T) {
 // TestSecretsOfCommands: commands with the same secret get together, by a file or by the environment. Others don't, and both sides say why.
 func TestSecretsOfCommands(t *testing.T) {
 	mine, other := braid.NewSecret().Text(), braid.NewSecret().Text()
-	file, wrong := secretFile(t, mine, 0o600), secretFile(t, other, 0o600)
+	file, wrong := secretFile(t, mine), secretFile(t, other)
 	data := filepath.Join(t.TempDir(), "data")
 	if err := os.WriteFile(data, []byte("something"), 0o600); err != nil {
 		t.Fatal(err)
@@ -115,7 +97,7 @@ func TestSecretsOfCommands(t *testing.T) {
 		var p *running
 		p, addr = recv(t, "--secret-file", file, dir)
 		status, _, errs := command(t, strings.Fields("send -q "+data+" "+addr+" "+args)...)
-		if status != exitFailed || !strings.Contains(errs, want) {
+		if status != shell.Failed || !strings.Contains(errs, want) {
 			t.Errorf("send %s: status %d, %s", args, status, errs)
 		}
 		if line := p.line("was turned away"); !strings.Contains(line, want) {

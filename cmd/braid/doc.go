@@ -1,8 +1,14 @@
 // Command braid shows, measures and uses the library from a shell.
 //
-//	shell ──> main: flags ──> one file a sub-command ──> internal/...
+//	shell ──> main: words, statuses ──> one folder a sub-command: flags and printing ──> internal/...
 //
-// Nobody imports it.
+//	demo/  perftest/  info/      the sub-commands of these names
+//	transfer/                    send and recv
+//	connect/                     what all have that listen or dial: --secret-file, --set, --config, --rails; and secret
+//	completion/  manual/         completion and man, made of what the others say of themselves
+//	shell/                       streams, signals, exit statuses
+//
+// Tests of whole command lines are here; those of a part are beside it. Nobody imports it.
 //
 // Invariants:
 //

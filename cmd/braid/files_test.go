@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openbraid/braid/internal/files"
+	"github.com/openbraid/braid/cmd/braid/shell"
+	"github.com/openbraid/braid/cmd/braid/transfer"
 )
 
 // running is a command that goes on.
@@ -149,7 +149,7 @@ func TestSendStdinAndJSON(t *testing.T) {
 	cmd := exec.Command(self, "send", "--json", "-", "--name", "sum.txt", addr)
 	cmd.Stdin = strings.NewReader("hello")
 	out, err := cmd.Output()
-	var got transfer
+	var got transfer.Result
 	if err := errors.Join(err, json.Unmarshal(out, &got)); err != nil || !got.OK || got.Files != 1 || got.Bytes != 5 || len(got.Lanes) != 1 || got.Lanes[0].Bytes < 5 || !got.Verified {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -160,7 +160,7 @@ func TestSendStdinAndJSON(t *testing.T) {
 		t.Errorf("status %d: %s", s, &p.out)
 	}
 	text, _, status := built(t, "send", "--json", dir, addr) // nobody listens there any more
-	got = transfer{}
+	got = transfer.Result{}
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 1 || got.OK || !strings.Contains(got.Error, addr) {
 		t.Errorf("status %d, %v: %s", status, err, text)
 	}
@@ -178,7 +178,7 @@ func TestNewDirectory(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, filepath.Base(self))); err != nil {
 		t.Error(err)
 	}
-	if _, people, status := built(t, "recv", ""); status != exitUsage || !strings.Contains(people, "DIR is empty") {
+	if _, people, status := built(t, "recv", ""); status != shell.BadUsage || !strings.Contains(people, "DIR is empty") {
 		t.Errorf("status %d: %s", status, people)
 	}
 }
@@ -195,7 +195,7 @@ func TestJSONOfFailures(t *testing.T) {
 		"send --json " + dir + " 127.0.0.1:1":         "nobody listens",
 	} {
 		out, people, status := built(t, strings.Fields(args)...)
-		var got transfer
+		var got transfer.Result
 		if err := json.Unmarshal([]byte(out), &got); err != nil || status == 0 || got.OK || !strings.Contains(got.Error, says) || !strings.Contains(people, says) {
 			t.Errorf("braid %s: status %d, %v: %s%s", args, status, err, out, people)
 		}
@@ -212,10 +212,10 @@ func TestTransferEnds(t *testing.T) {
 		sends, takes int // statuses
 		says         string
 	}{
-		{"sender is stopped", "send", syscall.SIGINT, exitInterrupted, 1, "the sender was stopped"},
-		{"receiver is stopped", "recv", syscall.SIGINT, 1, exitInterrupted, "the receiver was stopped"},
-		{"sender's terminal is closed", "send", syscall.SIGHUP, exitInterrupted, 1, "the sender was stopped"},
-		{"receiver's terminal is closed", "recv", syscall.SIGHUP, 1, exitInterrupted, "the receiver was stopped"},
+		{"sender is stopped", "send", syscall.SIGINT, shell.Interrupted, 1, "the sender was stopped"},
+		{"receiver is stopped", "recv", syscall.SIGINT, 1, shell.Interrupted, "the receiver was stopped"},
+		{"sender's terminal is closed", "send", syscall.SIGHUP, shell.Interrupted, 1, "the sender was stopped"},
+		{"receiver's terminal is closed", "recv", syscall.SIGHUP, 1, shell.Interrupted, "the receiver was stopped"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -283,7 +283,7 @@ func TestReceiverIsKilled(t *testing.T) {
 	}
 	cmd.Process.Signal(os.Interrupt) // it would wait for the receiver to come back
 	_ = cmd.Wait()
-	if s := cmd.ProcessState.ExitCode(); s != exitInterrupted {
+	if s := cmd.ProcessState.ExitCode(); s != shell.Interrupted {
 		t.Errorf("status %d: %s", s, &said)
 	}
 	recv(t, dir)
@@ -322,21 +322,5 @@ func TestWrongTransfers(t *testing.T) {
 		if status != c.status || !strings.Contains(people, c.says) || out != "" {
 			t.Errorf("braid %s: status %d, want %d, and %q in %q, not %q", c.args, status, c.status, c.says, people, out)
 		}
-	}
-}
-
-// TestNotSent: "nothing was kept" is said only when that is known.
-func TestNotSent(t *testing.T) {
-	interrupted := fmt.Errorf("%w: by hand", files.ErrInterrupted)
-	for want, err := range map[string]error{
-		"interrupted: nothing was kept there": interrupted,
-		"not known: look there":               &files.UnsureError{Err: interrupted},
-	} {
-		if got := notSent(err); !strings.Contains(got.Error(), want) || !errors.Is(got, errInterrupted) {
-			t.Errorf("%v, not %q", got, want)
-		}
-	}
-	if got := notSent(&files.UnsureError{Err: errors.New("the connection was lost")}); errors.Is(got, errInterrupted) || !strings.Contains(got.Error(), "not known") {
-		t.Error(got)
 	}
 }

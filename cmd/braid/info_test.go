@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/info"
 )
 
@@ -43,7 +45,7 @@ func TestD9_EachSettingIsExplained(t *testing.T) {
 	}
 	for _, s := range new(braid.Settings).List() {
 		row := rows[s.Name]
-		if row == nil || row[3] != dash(s.Default) || !strings.Contains(out, s.Text) {
+		if row == nil || row[3] != cmp.Or(s.Default, "-") || !strings.Contains(out, s.Text) {
 			t.Errorf("%s: %q", s.Name, row)
 		}
 	}
@@ -71,7 +73,7 @@ func TestInfoMistakes(t *testing.T) {
 	t.Setenv("BRAID_LANES", "many")
 	t.Setenv("BRAID_SECRET", "")
 	status, out, errs := command(t, "info", "config", "--set", "widnow=3", "--set", "close=1m", "--set", "secret=x", "--set", "lanes", "--config", "/none/such")
-	if status != exitUsage || !strings.Contains(out, "close ") || !strings.Contains(out, "1m ") {
+	if status != shell.BadUsage || !strings.Contains(out, "close ") || !strings.Contains(out, "1m ") {
 		t.Errorf("status %d: %s", status, out)
 	}
 	for _, want := range []string{
@@ -84,7 +86,7 @@ func TestInfoMistakes(t *testing.T) {
 	}
 	os.Unsetenv("BRAID_SECRET")
 	r, status := report(t)
-	if status != exitUsage || len(r.Errors) != 1 || !strings.Contains(r.Errors[0], "BRAID_LANES") || r.Build == nil || len(r.Config) == 0 {
+	if status != shell.BadUsage || len(r.Errors) != 1 || !strings.Contains(r.Errors[0], "BRAID_LANES") || r.Build == nil || len(r.Config) == 0 {
 		t.Errorf("status %d, %+v", status, r)
 	}
 	os.Unsetenv("BRAID_LANES")
@@ -93,7 +95,7 @@ func TestInfoMistakes(t *testing.T) {
 		{"info --set lost-after=1ms", "probe-after (15ms, default) must not be above lost-after (1ms, --set)"},
 		{"perftest --set lost-after=1ms", "must not be above"}, {"perftest --set keepalive=1", "want a time"}, {"perftest --config /none/such", "no such file"},
 	} {
-		if status, _, errs := command(t, strings.Fields(c.args)...); status != exitUsage || !strings.Contains(errs, c.want) {
+		if status, _, errs := command(t, strings.Fields(c.args)...); status != shell.BadUsage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: status %d: %s", c.args, status, errs)
 		}
 	}

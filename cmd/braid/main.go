@@ -1,39 +1,36 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/openbraid/braid/internal/demo"
-)
 
-// Exit statuses.
-const (
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 128 + int(syscall.SIGINT)
-	exitUnread      = 128 + int(syscall.SIGPIPE) // nobody has read the result to its end
+	"github.com/openbraid/braid/cmd/braid/completion"
+	"github.com/openbraid/braid/cmd/braid/connect"
+	"github.com/openbraid/braid/cmd/braid/demo"
+	"github.com/openbraid/braid/cmd/braid/info"
+	"github.com/openbraid/braid/cmd/braid/manual"
+	"github.com/openbraid/braid/cmd/braid/perftest"
+	"github.com/openbraid/braid/cmd/braid/shell"
+	"github.com/openbraid/braid/cmd/braid/transfer"
 )
 
 // commands are the sub-commands and the flags before them.
 type commands struct {
-	Version    kong.VersionFlag  `help:"Print the version and exit, as braid version does."`
-	Demo       demoCommand       `cmd:"" help:"Lose two lanes under load, and nothing else."`
-	Perftest   perftestCommand   `cmd:"" help:"Measure latency, bandwidth and message rate."`
-	Send       sendCommand       `cmd:"" help:"Send files and directories over all lanes."`
-	Recv       recvCommand       `cmd:"" help:"Receive files and directories."`
-	Info       infoCommand       `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
-	Secret     secretCommand     `cmd:"" help:"Print a new secret, for both sides to have."`
-	Completion completionCommand `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
-	Man        manCommand        `cmd:"" help:"Print the manual page."`
+	Version    kong.VersionFlag      `help:"Print the version and exit, as braid version does."`
+	Demo       demo.Command          `cmd:"" help:"Lose two lanes under load, and nothing else."`
+	Perftest   perftest.Command      `cmd:"" help:"Measure latency, bandwidth and message rate."`
+	Send       transfer.Send         `cmd:"" help:"Send files and directories over all lanes."`
+	Recv       transfer.Recv         `cmd:"" help:"Receive files and directories."`
+	Info       info.Command          `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
+	Secret     connect.SecretCommand `cmd:"" help:"Print a new secret, for both sides to have."`
+	Completion completion.Command    `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
+	Man        manual.Command        `cmd:"" help:"Print the manual page."`
 }
 
 // Help is shown by `braid --help`.
@@ -51,28 +48,20 @@ Settings: --set keepalive=2s, BRAID_KEEPALIVE=2s, or a file; braid help info. Al
 `
 }
 
-// world is what a sub-command may touch of its surroundings.
-type world struct {
-	ctx    context.Context
-	in     io.Reader
-	out    output
-	errOut output
-}
-
 func main() {
-	ctx, unread := untilStopped()
-	os.Exit(run(world{ctx, os.Stdin, output{os.Stdout, unread}, output{os.Stderr, unread}}, os.Args[1:]))
+	ctx, unread := shell.UntilStopped()
+	os.Exit(run(shell.World{Ctx: ctx, In: os.Stdin, Out: shell.Output{File: os.Stdout, Unread: unread}, ErrOut: shell.Output{File: os.Stderr, Unread: unread}}, os.Args[1:]))
 }
 
 // run is main with an exit status.
-func run(w world, args []string) int {
+func run(w shell.World, args []string) int {
 	var c commands
 	status := -1
 	parser, err := kong.New(&c,
 		kong.Name("braid"),
 		kong.Description("Fault-tolerant communication over several lanes."),
-		kong.Vars{"version": version(), "topics": topics},
-		kong.Writers(w.out, w.errOut),
+		kong.Vars{"version": version(), "topics": info.Topics},
+		kong.Writers(w.Out, w.ErrOut),
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Exit(func(code int) { status = code }),
@@ -80,9 +69,9 @@ func run(w world, args []string) int {
 	if err != nil {
 		panic(err) // the commands above are wrong
 	}
-	if len(args) > 0 && args[0] == completeWord {
-		if printCandidates(w.out, complete(parser.Model, args[1:])) != nil {
-			return exitFailed // the shell has gone
+	if len(args) > 0 && args[0] == completion.Word {
+		if completion.Offer(w.Out, parser.Model, args[1:]) != nil {
+			return shell.Failed // the shell has gone
 		}
 		return 0
 	}
@@ -97,34 +86,21 @@ func run(w world, args []string) int {
 		return status // --help or --version
 	}
 	if err != nil {
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", addressed(bare(err)), helpFor(parser.Model, args))
-		return exitUsage
+		fmt.Fprintf(w.ErrOut, "braid: %s\nTry: %s\n", addressed(shell.Bare(err)), helpFor(parser.Model, args))
+		return shell.BadUsage
 	}
-	var wrong *demo.UsageError
-	switch err := k.Run(w, parser.Model); {
-	case err == nil:
-		return 0
-	case errors.Is(err, syscall.EPIPE) && errors.Is(context.Cause(w.ctx), errUnread):
-		return exitUnread
-	case errors.Is(err, errInterrupted):
-		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
-		return exitInterrupted
-	case errors.Is(err, errShown):
-		return exitFailed
-	case errors.As(err, new(usage)):
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
-		return exitUsage
-	case errors.As(err, &wrong):
-		fmt.Fprintf(w.errOut, "braid: %s\nTry: %s\n", bare(err), helpFor(parser.Model, args))
-		return exitUsage
-	default:
-		fmt.Fprintf(w.errOut, "braid: %s\n", bare(err))
-		return exitFailed
+	err = k.Run(w, parser.Model)
+	status = w.Status(err)
+	switch {
+	case err == nil, status == shell.Unread, errors.Is(err, shell.ErrShown):
+		return status
 	}
+	fmt.Fprintf(w.ErrOut, "braid: %s\n", shell.Bare(err))
+	if status == shell.BadUsage {
+		fmt.Fprintf(w.ErrOut, "Try: %s\n", helpFor(parser.Model, args))
+	}
+	return status
 }
-
-// bare is an error without the name of the package, which is the command's too.
-func bare(err error) string { return strings.TrimPrefix(err.Error(), "braid: ") }
 
 // helpFor says where the help for a wrong call is.
 func helpFor(app *kong.Application, args []string) string {
@@ -156,9 +132,6 @@ func addressed(text string) string {
 	return strings.ReplaceAll(text, "<path> ...", "<path> ... <addr>")
 }
 
-// errShown: it failed, and why has been printed.
-var errShown = errors.New("failed")
-
 // version is the module's, as the go command knows it.
 func version() string {
 	v := "(devel)"
@@ -166,10 +139,4 @@ func version() string {
 		v = b.Main.Version
 	}
 	return fmt.Sprintf("braid %s %s/%s %s", v, runtime.GOOS, runtime.GOARCH, runtime.Version())
-}
-
-// isTerminal says whether somebody looks at an output; for colours, so a device that is none does no harm.
-func isTerminal(o output) bool {
-	st, err := o.file.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
 )
 
@@ -30,7 +28,7 @@ func command(t *testing.T, args ...string) (int, string, string) {
 		defer f.Close()
 		files[i] = f
 	}
-	status := run(world{ctx, strings.NewReader(""), output{file: files[0]}, output{file: files[1]}}, args)
+	status := run(shell.World{Ctx: ctx, In: strings.NewReader(""), Out: shell.Output{File: files[0]}, ErrOut: shell.Output{File: files[1]}}, args)
 	var text [2]string
 	for i, f := range files {
 		b, err := os.ReadFile(f.Name())
@@ -139,7 +137,7 @@ func TestPerftestBatch(t *testing.T) {
 	if err := os.WriteFile(file, []byte("ok -t am_lat\nbad -t am_lat -n x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != exitUsage || !strings.Contains(errOut, ":2:") {
+	if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != shell.BadUsage || !strings.Contains(errOut, ":2:") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 }
@@ -161,7 +159,7 @@ func TestPerftestInterrupted(t *testing.T) {
 		for wait := 100 * time.Millisecond; ; wait *= 2 { // until it has come to measure something
 			args := append([]string{"perftest", addr, "-n", "1000000000000", "-w", "0"}, strings.Fields(line)...)
 			status, text := interrupted(t, wait, args...)
-			if status != exitInterrupted {
+			if status != shell.Interrupted {
 				t.Fatalf("%s: status %d:\n%s", line, status, text)
 			}
 			if strings.Contains(text, want) {
@@ -178,13 +176,13 @@ func TestPerftestInterrupted(t *testing.T) {
 func interrupted(t *testing.T, after time.Duration, args ...string) (int, string) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	defer time.AfterFunc(after, func() { cancel(errInterrupted) }).Stop()
+	defer time.AfterFunc(after, func() { cancel(shell.ErrInterrupted) }).Stop()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	status := run(world{ctx, strings.NewReader(""), output{file: out}, output{file: out}}, args)
+	status := run(shell.World{Ctx: ctx, In: strings.NewReader(""), Out: shell.Output{File: out}, ErrOut: shell.Output{File: out}}, args)
 	text, err := os.ReadFile(out.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -299,53 +297,8 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -n 10 --transport carrier h":          "there are tcp and rc",
 	} {
 		status, out, errOut := command(t, append([]string{"perftest"}, strings.Fields(line)...)...)
-		if status != exitUsage || !strings.Contains(errOut, want) || out != "" {
+		if status != shell.BadUsage || !strings.Contains(errOut, want) || out != "" {
 			t.Errorf("%s: status %d, %q, %q; want %q", line, status, out, errOut, want)
-		}
-	}
-}
-
-func TestPrinter(t *testing.T) {
-	params := perf.Params{Test: "am_lat", Size: 8, Percentile: 99.9, Outstanding: 1}
-	params.Transport, params.Lanes = "tcp", 2
-	row := perf.Row{Iterations: 1234567, Typical: 1.5, Moment: 2, All: 2.5, MomentMB: 3, AllMB: 3.5, MomentRate: 4000, AllRate: 4500.4}
-	last := row
-	last.Final = true
-	for _, c := range []struct {
-		form perftestPrint
-		want string
-	}{
-		{perftestPrint{Numeric: true}, `am_lat, 8 bytes, tcp, lanes 2, error mode failover, owned, outstanding 1, verify false
-+--------------+--------------+------------------------------+---------------------+-----------------------+
-|              |              |        latency (usec)        | bandwidth (10^6 B/s)|  message rate (msg/s) |
-+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
-|        Stage | # iterations | 99.9%ile | average | overall |  average |  overall |   average |   overall |
-+--------------+--------------+----------+---------+---------+----------+----------+-----------+-----------+
-                    1,234,567      1.500     2.000     2.500       3.00       3.50       4,000       4,500
-Final:              1,234,567      1.500     2.000     2.500       3.00       3.50       4,000       4,500
-`},
-		{perftestPrint{CSV: true, Final: true}, `iterations,99.9_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr
-1234567,1.500,2.000,2.500,3.00,3.50,4000,4500
-`},
-		{perftestPrint{JSON: true}, ""},
-	} {
-		var out bytes.Buffer
-		p := printer{out: &out, form: c.form}
-		p.begin("", params)
-		p.row(row)
-		p.row(last)
-		if d := cmp.Diff(c.want, out.String()); d != "" {
-			t.Errorf("%+v: %s", c.form, d)
-		}
-	}
-}
-
-func TestPrinterTellsWhatIsBroken(t *testing.T) {
-	for _, form := range []perftestPrint{{}, {CSV: true}} {
-		var out bytes.Buffer
-		p := printer{out: &out, form: form}
-		if err := p.result(&perf.Result{Counts: perf.Counts{Verified: true, Lost: 3, Doubled: 2, Corrupt: 1}}); err != nil || !strings.Contains(out.String(), "lost 3, doubled 2, corrupt 1") {
-			t.Errorf("%v %s", err, out.String())
 		}
 	}
 }

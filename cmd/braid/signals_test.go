@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/openbraid/braid/cmd/braid/shell"
 )
 
 // TestUnread: a command of whom nobody reads what it prints ends as one that is interrupted: nothing is left, and the other side learns of it at once.
@@ -59,14 +61,14 @@ func TestUnread(t *testing.T) {
 			t.Cleanup(func() { sender.Process.Kill() })
 			go func() { _, _ = in.Write(make([]byte, 3<<20)) }()
 			_ = sender.Wait()
-			if want := map[string]int{"recv": exitFailed, "send": exitInterrupted}[who]; sender.ProcessState.ExitCode() != want {
+			if want := map[string]int{"recv": shell.Failed, "send": shell.Interrupted}[who]; sender.ProcessState.ExitCode() != want {
 				t.Errorf("sender: status %d, want %d: %s", sender.ProcessState.ExitCode(), want, &sends)
 			}
 			if who == "send" { // it may have ended before it had offered anything
 				_ = receiver.Process.Signal(os.Interrupt)
 			}
 			_ = receiver.Wait()
-			if who == "recv" && (receiver.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(sends.String(), "was stopped")) {
+			if who == "recv" && (receiver.ProcessState.ExitCode() != shell.Interrupted || !strings.Contains(sends.String(), "was stopped")) {
 				t.Errorf("receiver: status %d: %s%s", receiver.ProcessState.ExitCode(), &takes, &sends)
 			}
 			if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
@@ -89,7 +91,7 @@ func TestUnreadResult(t *testing.T) {
 	cmd := exec.Command(self, "info", "config")
 	cmd.Stdout, cmd.Stderr = w, &said
 	_ = cmd.Run()
-	if s := cmd.ProcessState.ExitCode(); s != exitUnread || said.Len() > 0 {
+	if s := cmd.ProcessState.ExitCode(); s != shell.Unread || said.Len() > 0 {
 		t.Errorf("status %d: %s", s, &said)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"errors"
@@ -10,39 +10,40 @@ import (
 	"strings"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/shell"
 )
 
-// settings are what the file, the environment and the flags say; what of the environment is not understood is told to warn. A mistake is a
+// Settings are what the file, the environment and the flags say; what of the environment is not understood is told to warn. A mistake is a
 // usage error, and names all there are.
-func (c *connectFlags) settings(warn io.Writer) (*braid.Settings, error) {
+func (c *Flags) Settings(warn io.Writer) (*braid.Settings, error) {
 	s := &braid.Settings{}
-	err := c.say(s)
+	err := c.Say(s)
 	for _, text := range s.Warnings() {
 		fmt.Fprintf(warn, "braid: warning: %s\n", text)
 	}
 	if err == nil {
-		err = possible(s)
+		err = Possible(s)
 	}
 	if err == nil {
 		err = checkRails(s, warn)
 	}
 	if err != nil {
-		return nil, usage{err}
+		return nil, shell.BadLine(err)
 	}
 	return s, nil
 }
 
-// possible says which settings can't be together, before anything is started.
-func possible(s *braid.Settings) error {
+// Possible says which settings can't be together, before anything is started.
+func Possible(s *braid.Settings) error {
 	n, err := braid.Open(braid.Options{Settings: s, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return bareError{err}
+		return shell.BareError(err)
 	}
 	return n.Close()
 }
 
-// say notes in s what the file, the environment and the flags say. What can be said is, also if something else can't.
-func (c *connectFlags) say(s *braid.Settings) error {
+// Say notes in s what the file, the environment and the flags say. What can be said is, also if something else can't.
+func (c *Flags) Say(s *braid.Settings) error {
 	var errs []error
 	env := os.Environ()
 	without := func(name string) {
@@ -52,7 +53,7 @@ func (c *connectFlags) say(s *braid.Settings) error {
 		errs = append(errs, s.ReadFile(c.Config))
 		without(braid.ConfigVariable)
 	}
-	secret, err := c.secret()
+	secret, err := c.Secret()
 	if err != nil || c.SecretFile != "" {
 		without(secretVariable) // what is wrong with it has been said, or does not matter
 	}
@@ -71,13 +72,13 @@ func (c *connectFlags) say(s *braid.Settings) error {
 
 // checkRails warns of rails that were asked for and are not there. That none can be used is an error.
 func checkRails(s *braid.Settings, warn io.Writer) error {
-	text := valueOf(s, "rails")
+	text := ValueOf(s, "rails")
 	if text == "auto" {
 		return nil
 	}
 	rails, err := braid.LocalRails(strings.Split(text, ",")...)
 	if err != nil {
-		return bareError{err}
+		return shell.BareError(err)
 	}
 	var there []string
 	for _, r := range rails {
@@ -109,8 +110,8 @@ func put(s *braid.Settings, text string) error {
 	return s.Set(key, strings.TrimSpace(value), "--set")
 }
 
-// args are the flags for another process of this program, which inherits the environment.
-func (c *connectFlags) args() (args []string) {
+// Args are the flags for another process of this program, which inherits the environment.
+func (c *Flags) Args() (args []string) {
 	if c.SecretFile != "" {
 		args = append(args, "--secret-file="+c.SecretFile)
 	}
@@ -126,8 +127,8 @@ func (c *connectFlags) args() (args []string) {
 	return args
 }
 
-// valueOf is what holds for a key.
-func valueOf(s *braid.Settings, name string) string {
+// ValueOf is what holds for a key.
+func ValueOf(s *braid.Settings, name string) string {
 	for _, v := range s.List() {
 		if v.Name == name {
 			return v.Value

@@ -1,4 +1,4 @@
-package main
+package completion
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
 )
 
@@ -98,9 +99,9 @@ func (p *place) flag(word string) *kong.Flag {
 func (p *place) flags() (list []candidate) {
 	for _, group := range p.node.AllFlags(true) {
 		for _, f := range group {
-			list = append(list, candidate{"--" + f.Name, oneLine(f.Help)})
+			list = append(list, candidate{"--" + f.Name, shell.OneLine(f.Help)})
 			if f.Tag.Negatable != "" {
-				list = append(list, candidate{"--no-" + f.Name, oneLine(f.Help)})
+				list = append(list, candidate{"--no-" + f.Name, shell.OneLine(f.Help)})
 			}
 		}
 	}
@@ -111,7 +112,7 @@ func (p *place) flags() (list []candidate) {
 func (p *place) words(current string) (list []candidate) {
 	for _, child := range p.node.Children {
 		if !child.Hidden {
-			list = append(list, candidate{child.Name, oneLine(child.Help)})
+			list = append(list, candidate{child.Name, shell.OneLine(child.Help)})
 		}
 	}
 	if n := len(p.node.Positional); n > 0 {
@@ -196,6 +197,3 @@ func railsFor(current string) (list []candidate) {
 	}
 	return list
 }
-
-// oneLine is a help text without what would end its line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,4 +1,4 @@
-package main
+package perftest
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type idleFlags []struct {
 }
 
 // idle says which flags do nothing beside the others.
-func (c *perftestCommand) idle() idleFlags {
+func (c *Command) idle() idleFlags {
 	server := c.Host == "" && !c.Spawn
 	return idleFlags{
 		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
@@ -53,7 +53,7 @@ func (l idleFlags) check(path []*kong.Path) error {
 }
 
 // idleSettings refuses what --set says and perftest decides by flags.
-func (c *perftestCommand) idleSettings() error {
+func (c *Command) idleSettings() error {
 	server := c.Host == "" && !c.Spawn && !c.Guard // one that was spawned has what its client was told
 	for _, text := range c.Set {
 		key, _, _ := strings.Cut(text, "=")
@@ -75,7 +75,7 @@ func (c *perftestCommand) idleSettings() error {
 }
 
 // said refuses numbers that are said in two ways, or are none.
-func (c *perftestCommand) said(path []*kong.Path) error {
+func (c *Command) said(path []*kong.Path) error {
 	for _, p := range path {
 		if p.Flag == nil {
 			continue

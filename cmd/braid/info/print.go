@@ -1,4 +1,4 @@
-package main
+package info
 
 import (
 	"strconv"
@@ -7,7 +7,7 @@ import (
 	"github.com/openbraid/braid/internal/info"
 )
 
-func (p *infoPrinter) build(b *info.Build) {
+func (p *printer) build(b *info.Build) {
 	p.part("build")
 	source := "not known: built outside of a repository, or with -buildvcs=false"
 	if b.Revision != "" {
@@ -21,7 +21,7 @@ func (p *infoPrinter) build(b *info.Build) {
 	})
 }
 
-func (p *infoPrinter) transports(list []info.Transport) {
+func (p *printer) transports(list []info.Transport) {
 	p.part("transports")
 	rows := [][]string{{"NAME", "USED", "REACHES", "LARGEST FRAME", "NO COPY FROM", "WHY"}}
 	for _, t := range list {
@@ -37,7 +37,7 @@ func (p *infoPrinter) transports(list []info.Transport) {
 	p.table(rows)
 }
 
-func (p *infoPrinter) rails(list []info.Rail) {
+func (p *printer) rails(list []info.Rail) {
 	p.part("rails")
 	rows := [][]string{{"INTERFACE", "ADDRESS", "MTU", "SPEED", "LANES", "WHY NOT, OR WHERE ONLY"}}
 	for _, r := range list {
@@ -56,7 +56,7 @@ func (p *infoPrinter) rails(list []info.Rail) {
 	p.table(rows)
 }
 
-func (p *infoPrinter) limits(list []info.Limit) {
+func (p *printer) limits(list []info.Limit) {
 	p.part("limits of this system")
 	var rows [][]string
 	for _, l := range list {
@@ -66,7 +66,7 @@ func (p *infoPrinter) limits(list []info.Limit) {
 }
 
 // config is a line for each setting.
-func (p *infoPrinter) config(list []info.Setting) {
+func (p *printer) config(list []info.Setting) {
 	p.part("settings")
 	rows := [][]string{{"KEY", "VALUE", "FROM", "DEFAULT", "UNIT", "WHAT IT IS"}}
 	for _, s := range list {
@@ -76,7 +76,7 @@ func (p *infoPrinter) config(list []info.Setting) {
 }
 
 // full is everything about some settings.
-func (p *infoPrinter) full(list []info.Setting) {
+func (p *printer) full(list []info.Setting) {
 	for _, s := range list {
 		p.part(s.Key + " = " + s.Value)
 		value := s.Grammar

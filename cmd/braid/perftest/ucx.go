@@ -1,4 +1,4 @@
-package main
+package perftest
 
 import (
 	"fmt"
@@ -8,48 +8,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
 )
 
-// usage is an error of the command line.
-type usage struct{ error }
-
-func (u usage) Unwrap() error { return u.error }
-
-// parse is the parser with an eye on letters that people know from ucx_perftest: it would only say that it doesn't.
-func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
-	if len(args) > 0 && args[0] == "perftest" {
-		if err := perf.Refuse(args[1:]); err != nil {
-			return nil, err
-		}
-	}
-	if len(args) > 0 && args[0] != "send" { // whose paths may begin so
-		args = joined(args)
-	}
-	if len(args) > 0 && args[0] == "send" {
-		args = flagsFirst(parser.Model, args)
-	}
-	return parser.Parse(args)
-}
-
-// joined puts negative numbers to the flag before them: the parser would take them for flags, and not say what is allowed.
-func joined(args []string) (out []string) {
-	for i, a := range args {
-		if i == 0 || len(a) < 2 || a[0] != '-' || a[1] < '0' || a[1] > '9' || !strings.HasPrefix(args[i-1], "-") {
-			out = append(out, a)
-			continue
-		}
-		last := &out[len(out)-1]
-		if strings.HasPrefix(*last, "--") {
-			*last += "="
-		}
-		*last += a
-	}
-	return out
-}
-
 // zeros refuses counts that nobody can mean: a flag that is left out is what gives the default.
-func (t *perftestTest) zeros(path []*kong.Path) error {
+func (t *testFlags) zeros(path []*kong.Path) error {
 	for _, p := range path {
 		if p.Flag == nil {
 			continue
@@ -63,11 +27,11 @@ func (t *perftestTest) zeros(path []*kong.Path) error {
 }
 
 // parseLine reads the options of one line of a batch file; what it does not say stays as t has it.
-func parseLine(t *perftestTest, args []string, idle idleFlags) (*perftestTest, error) {
+func parseLine(t *testFlags, args []string, idle idleFlags) (*testFlags, error) {
 	if err := perf.Refuse(args); err != nil {
 		return nil, err
 	}
-	args = joined(args)
+	args = shell.JoinNumbers(args)
 	was := *t
 	parser, err := kong.New(t, kong.Name(""), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard))
 	if err != nil {
@@ -94,7 +58,7 @@ func parseLine(t *perftestTest, args []string, idle idleFlags) (*perftestTest, e
 }
 
 // keep restores what a line did not set.
-func (t *perftestTest) keep(was perftestTest, set map[string]bool) {
+func (t *testFlags) keep(was testFlags, set map[string]bool) {
 	now := *t
 	*t = was
 	for name, take := range map[string]func(){

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"encoding/json"
@@ -7,30 +7,32 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openbraid/braid/cmd/braid/connect"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/files"
 	"github.com/openbraid/braid/internal/live"
 )
 
-// recvCommand is `braid recv`.
-type recvCommand struct {
+// Recv is `braid recv`.
+type Recv struct {
 	Dir string `arg:"" placeholder:"DIR" help:"Directory in which files arrive; it is made if the one above it exists."`
 
-	connectFlags `embed:""`
+	connect.Flags `embed:""`
 
-	Listen    string        `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on (${default}), or ADDR:PORT; the port is 13338 unless given, by TCP. 0.0.0.0 lets other hosts in."`
-	Once      bool          `help:"End after one transfer, with its result."`
-	Overwrite bool          `help:"Files that exist may be replaced."`
-	Sync      bool          `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
-	MaxBytes  byteCount     `placeholder:"BYTES" help:"Most that a transfer may have, as 500M or 2G; without it there is no limit."`
-	MaxFiles  int           `default:"250000" placeholder:"N" help:"Most files and directories that a transfer may have (${default})."`
-	Clients   int           `default:"8" placeholder:"N" help:"Most transfers at a time (${default}); each takes 32 MiB of memory."`
-	Stall     time.Duration `default:"10m" placeholder:"TIME" help:"A transfer of which nothing comes for so long ends (${default}); 0 waits as long as the sender lives."`
-	Quiet     bool          `short:"q" help:"Print nothing but errors."`
-	JSON      bool          `name:"json" help:"Print a JSON object for each transfer; all else goes to standard error."`
+	Listen    string          `default:"127.0.0.1" placeholder:"ADDR" help:"Address to listen on (${default}), or ADDR:PORT; the port is 13338 unless given, by TCP. 0.0.0.0 lets other hosts in."`
+	Once      bool            `help:"End after one transfer, with its result."`
+	Overwrite bool            `help:"Files that exist may be replaced."`
+	Sync      bool            `help:"Have files on the disk before they get their names: they then survive also a loss of power."`
+	MaxBytes  shell.ByteCount `placeholder:"BYTES" help:"Most that a transfer may have, as 500M or 2G; without it there is no limit."`
+	MaxFiles  int             `default:"250000" placeholder:"N" help:"Most files and directories that a transfer may have (${default})."`
+	Clients   int             `default:"8" placeholder:"N" help:"Most transfers at a time (${default}); each takes 32 MiB of memory."`
+	Stall     time.Duration   `default:"10m" placeholder:"TIME" help:"A transfer of which nothing comes for so long ends (${default}); 0 waits as long as the sender lives."`
+	Quiet     bool            `short:"q" help:"Print nothing but errors."`
+	JSON      bool            `name:"json" help:"Print a JSON object for each transfer; all else goes to standard error."`
 }
 
 // Help is shown by `braid recv --help`.
-func (*recvCommand) Help() string {
+func (*Recv) Help() string {
 	return `Receives files and directories from braid send, until it is stopped. What arrives is written aside, in a folder .braid-... in DIR. When everything is there and compared, piece by piece by SHA-256, it gets its name, and not before: nothing that is half there stands under its name. Nothing is overwritten without --overwrite, nothing is written outside of DIR, and there are no links, devices or owners.
 
 Who can reach ADDR can send, unless there is a secret (braid secret). A firewall must let TCP port 13338 in, or the one of --listen.
@@ -46,12 +48,12 @@ Examples:
 }
 
 // Run is called by the parser.
-func (c *recvCommand) Run(w world) error {
+func (c *Recv) Run(w shell.World) error {
 	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 || c.Stall < 0 {
-		return usage{errors.New("--max-files is at least 1, --clients 1 to 1000, --stall not below 0")}
+		return shell.BadLine(errors.New("--max-files is at least 1, --clients 1 to 1000, --stall not below 0"))
 	}
 	if c.Dir == "" {
-		return usage{errors.New("DIR is empty: name the directory in which files are to arrive, as . or incoming")}
+		return shell.BadLine(errors.New("DIR is empty: name the directory in which files are to arrive, as . or incoming"))
 	}
 	o := files.ReceiveOptions{
 		Dir: c.Dir, Listen: withPort(c.Listen), Once: c.Once, Overwrite: c.Overwrite, Sync: c.Sync,
@@ -61,12 +63,12 @@ func (c *recvCommand) Run(w world) error {
 		o.Stall = -1
 	}
 	var err error
-	if o.Node, err = c.node(w, "braid recv"); err != nil {
+	if o.Node, err = c.Node(w, "braid recv"); err != nil {
 		return err
 	}
-	people := w.out
+	people := w.Out
 	if c.JSON {
-		people = w.errOut
+		people = w.ErrOut
 	}
 	o.Listening = func(addrs []string) {
 		if !c.Quiet {
@@ -83,7 +85,7 @@ func (c *recvCommand) Run(w world) error {
 	o.Report = func(r files.Report) {
 		failed = failed || r.Ended && r.Err != nil
 		if r.Left != nil {
-			fmt.Fprintf(w.errOut, "braid: warning: from %s: %v\n", r.Peer, r.Left)
+			fmt.Fprintf(w.ErrOut, "braid: warning: from %s: %v\n", r.Peer, r.Left)
 		}
 		switch {
 		case r.Ended && r.Err != nil:
@@ -91,7 +93,7 @@ func (c *recvCommand) Run(w world) error {
 			if errors.As(r.Err, new(*files.PartlyError)) || r.Left != nil {
 				kept = "" // what was is said
 			}
-			fmt.Fprintf(w.errOut, "braid: from %s: %v%s\n", r.Peer, bare(r.Err), kept)
+			fmt.Fprintf(w.ErrOut, "braid: from %s: %v%s\n", r.Peer, shell.Bare(r.Err), kept)
 		case c.Quiet:
 		case r.Ended:
 			fmt.Fprintf(people, "from %s: %s\n", r.Peer, done(arrived(r.Names), &r.Summary))
@@ -99,41 +101,15 @@ func (c *recvCommand) Run(w world) error {
 			fmt.Fprintf(people, "from %s: %s, %s of %s ...\n", r.Peer, named(r.Names), live.Size(r.Bytes), counts(&r.Summary))
 		}
 		if c.JSON && r.Ended {
-			_ = json.NewEncoder(w.out).Encode(recvJSON(r))
+			_ = json.NewEncoder(w.Out).Encode(recvJSON(r))
 		}
 	}
-	err = files.Receive(w.ctx, o)
+	err = files.Receive(w.Ctx, o)
 	switch {
 	case errors.Is(err, files.ErrInterrupted):
-		return errInterrupted
+		return shell.ErrInterrupted
 	case err != nil && failed && c.Once:
-		return errShown
+		return shell.ErrShown
 	}
 	return err
-}
-
-// arrived says it of one name, or of several.
-func arrived(names []string) string {
-	if len(names) == 1 {
-		return named(names) + " has arrived:"
-	}
-	return named(names) + " have arrived:"
-}
-
-// showNames is how many names of a transfer are shown.
-const showNames = 3
-
-func named(names []string) string {
-	if len(names) > showNames {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:showNames], ", "), len(names)-showNames)
-	}
-	return strings.Join(names, ", ")
-}
-
-func recvJSON(r files.Report) transfer {
-	t := transfer{OK: r.Err == nil, Peer: r.Peer, Names: r.Names, Files: r.Files, Dirs: r.Dirs, Bytes: r.Bytes, Seconds: float64(r.Time.Milliseconds()) / 1000, Verified: r.Err == nil}
-	if r.Err != nil {
-		t.Error = bare(r.Err)
-	}
-	return t
 }

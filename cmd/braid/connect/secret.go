@@ -1,4 +1,4 @@
-package main
+package connect
 
 import (
 	"errors"
@@ -7,40 +7,41 @@ import (
 	"os"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/secret"
 )
 
 // secretVariable is the environment variable that holds a secret. There is no flag that does: others would see it in the list of processes.
 const secretVariable = "BRAID_SECRET"
 
-// secretFlags say what the two sides are to prove to each other.
-type secretFlags struct {
+// SecretFlags say what the two sides are to prove to each other.
+type SecretFlags struct {
 	SecretFile string `placeholder:"FILE" help:"File with the secret that both sides must have, as braid secret prints it. Without it: the one in $$BRAID_SECRET, if that is set."`
 }
 
-// settingFlags say what is set besides.
-type settingFlags struct {
+// SettingFlags say what is set besides.
+type SettingFlags struct {
 	Config string   `placeholder:"FILE" help:"File of settings, lines KEY = VALUE. Without it: the one that $$BRAID_CONFIG names, if that is set."`
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" complete:"settings" help:"One setting, as keepalive=2s; again for more. It counts more than $$BRAID_KEEPALIVE, and that more than the file; braid info config lists all."`
 }
 
-// connectFlags are those of every command that listens or dials.
-type connectFlags struct {
-	secretFlags  `embed:""`
-	settingFlags `embed:""`
+// Flags are those of every command that listens or dials.
+type Flags struct {
+	SecretFlags  `embed:""`
+	SettingFlags `embed:""`
 
 	Rails []string `sep:"none" placeholder:"A,B" complete:"rails" help:"On what lanes are built: interfaces, addresses, networks, patterns (eth0, 10.0.0.5, 10.0.0.0/16, eth*); ! before one leaves it out. Without it: all that reach the peer; braid info rails lists them."`
 }
 
-// secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.
-func (c *secretFlags) secret() (braid.Secret, error) {
+// Secret is the one to be used; not set if neither the flag nor the environment names one. The flag counts more. A mistake is a usage error.
+func (c *SecretFlags) Secret() (braid.Secret, error) {
 	if c.SecretFile != "" {
 		if _, err := braid.ParseSecret(c.SecretFile); err == nil {
-			return braid.Secret{}, usage{errors.New("--secret-file: this is a secret, and the name of a file with it is wanted; all users of this machine could read it: make a new one")}
+			return braid.Secret{}, shell.BadLine(errors.New("--secret-file: this is a secret, and the name of a file with it is wanted; all users of this machine could read it: make a new one"))
 		}
 		s, err := readSecret(c.SecretFile)
 		if err != nil {
-			return s, usage{fmt.Errorf("--secret-file %s: %w", c.SecretFile, err)}
+			return s, shell.BadLine(fmt.Errorf("--secret-file %s: %w", c.SecretFile, err))
 		}
 		return s, nil
 	}
@@ -50,16 +51,10 @@ func (c *secretFlags) secret() (braid.Secret, error) {
 	}
 	s, err := braid.ParseSecret(text)
 	if err != nil {
-		return s, usage{fmt.Errorf("$%s: %w", secretVariable, bareError{err})}
+		return s, shell.BadLine(fmt.Errorf("$%s: %w", secretVariable, shell.BareError(err)))
 	}
 	return s, nil
 }
-
-// bareError is an error without the name of the package, which is the command's too.
-type bareError struct{ error }
-
-func (e bareError) Error() string { return bare(e.error) }
-func (e bareError) Unwrap() error { return e.error }
 
 // secretRoom is more than any secret needs.
 const secretRoom = 4096
@@ -95,16 +90,16 @@ func readSecret(path string) (braid.Secret, error) {
 	}
 	s, err := braid.ParseSecret(string(text))
 	if err != nil {
-		return s, bareError{err}
+		return s, shell.BareError(err)
 	}
 	return s, nil
 }
 
-// secretCommand is `braid secret`.
-type secretCommand struct{}
+// SecretCommand is `braid secret`.
+type SecretCommand struct{}
 
 // Help is shown by `braid secret --help`.
-func (*secretCommand) Help() string {
+func (*SecretCommand) Help() string {
 	return `Prints a new secret: one line, 32 random bytes. Give it to both sides, as a file with --secret-file or in $BRAID_SECRET. It proves them to each other; it encrypts nothing.
 
 Examples:
@@ -116,7 +111,7 @@ Examples:
 }
 
 // Run is called by the parser.
-func (*secretCommand) Run(w world) error {
-	_, err := fmt.Fprintln(w.out, braid.NewSecret().Text())
+func (*SecretCommand) Run(w shell.World) error {
+	_, err := fmt.Fprintln(w.Out, braid.NewSecret().Text())
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package info
 
 import (
 	"cmp"
@@ -11,23 +11,25 @@ import (
 	"text/tabwriter"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/connect"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/info"
 )
 
-// infoCommand is `braid info`.
-type infoCommand struct {
+// Command is `braid info`.
+type Command struct {
 	Topic string   `arg:"" optional:"" enum:",${topics}" default:"" placeholder:"TOPIC" help:"One of ${topics}; without it, all but config."`
 	Keys  []string `arg:"" optional:"" name:"key" placeholder:"KEY" complete:"keys" help:"With config: only these settings, with everything about them."`
 	JSON  bool     `name:"json" help:"One JSON object, without TOPIC of everything."`
 
-	connectFlags `embed:""`
+	connect.Flags `embed:""`
 }
 
-// topics are what info knows, in the order in which it shows them.
-const topics = "build,transports,rails,devices,limits,config"
+// Topics are what info knows, in the order in which it shows them.
+const Topics = "build,transports,rails,devices,limits,config"
 
 // Help is shown by `braid info --help`.
-func (*infoCommand) Help() string {
+func (*Command) Help() string {
 	return `Shows what this build has, what this host has, and which settings hold. With the flags of another command it shows what that command would see. Exit status 2: a setting can't be; the others are shown.
 
 Examples:
@@ -41,14 +43,14 @@ Examples:
 }
 
 // Run is called by the parser.
-func (c *infoCommand) Run(w world) error {
+func (c *Command) Run(w shell.World) error {
 	if len(c.Keys) > 0 && c.Topic != "config" {
-		return usage{fmt.Errorf("%s: only config has something to choose from", c.Keys[0])}
+		return shell.BadLine(fmt.Errorf("%s: only config has something to choose from", c.Keys[0]))
 	}
 	s := &braid.Settings{}
-	wrong := c.say(s)
+	wrong := c.Say(s)
 	if wrong == nil {
-		wrong = possible(s)
+		wrong = connect.Possible(s)
 	}
 	r, err := c.gather(s)
 	if err != nil {
@@ -59,21 +61,21 @@ func (c *infoCommand) Run(w world) error {
 		if wrong != nil {
 			r.Errors = strings.Split(wrong.Error(), "\n")
 		}
-		err = json.NewEncoder(w.out).Encode(r)
+		err = json.NewEncoder(w.Out).Encode(r)
 	} else {
 		for _, text := range s.Warnings() {
-			fmt.Fprintf(w.errOut, "braid: warning: %s\n", text)
+			fmt.Fprintf(w.ErrOut, "braid: warning: %s\n", text)
 		}
-		err = c.print(w.out, r)
+		err = c.print(w.Out, r)
 	}
 	if wrong != nil {
-		return usage{wrong}
+		return shell.BadLine(wrong)
 	}
 	return err
 }
 
 // gather collects what was asked for.
-func (c *infoCommand) gather(s *braid.Settings) (r info.Report, err error) {
+func (c *Command) gather(s *braid.Settings) (r info.Report, err error) {
 	shows := func(topic string) bool { return c.Topic == topic || c.Topic == "" && (topic != "config" || c.JSON) }
 	if shows("build") {
 		r.Build = info.BuildOf()
@@ -99,7 +101,7 @@ func (c *infoCommand) gather(s *braid.Settings) (r info.Report, err error) {
 }
 
 // choose leaves only the settings that were named.
-func (c *infoCommand) choose(r *info.Report) error {
+func (c *Command) choose(r *info.Report) error {
 	if len(c.Keys) == 0 {
 		return nil
 	}
@@ -108,7 +110,7 @@ func (c *infoCommand) choose(r *info.Report) error {
 		at := slices.IndexFunc(r.Config, func(s info.Setting) bool { return s.Key == key || s.Variable == key })
 		if at < 0 {
 			err := new(braid.Settings).Set(key, "", "") // it says which is near
-			return usage{err}
+			return shell.BadLine(err)
 		}
 		list = append(list, r.Config[at])
 	}
@@ -117,8 +119,8 @@ func (c *infoCommand) choose(r *info.Report) error {
 }
 
 // print writes the report for people.
-func (c *infoCommand) print(out io.Writer, r info.Report) error {
-	p := &infoPrinter{out: out}
+func (c *Command) print(out io.Writer, r info.Report) error {
+	p := &printer{out: out}
 	if r.Build != nil {
 		p.build(r.Build)
 	}
@@ -147,20 +149,20 @@ func (c *infoCommand) print(out io.Writer, r info.Report) error {
 	return errors.Join(p.errs...)
 }
 
-// infoPrinter writes parts with a head, and tables.
-type infoPrinter struct {
+// printer writes parts with a head, and tables.
+type printer struct {
 	out  io.Writer
 	some bool // something stands above
 	errs []error
 }
 
-func (p *infoPrinter) write(format string, args ...any) {
+func (p *printer) write(format string, args ...any) {
 	if _, err := fmt.Fprintf(p.out, format, args...); err != nil {
 		p.errs = append(p.errs, err)
 	}
 }
 
-func (p *infoPrinter) part(name string) {
+func (p *printer) part(name string) {
 	if p.some {
 		p.write("\n")
 	}
@@ -168,10 +170,10 @@ func (p *infoPrinter) part(name string) {
 	p.write("%s\n", name)
 }
 
-func (p *infoPrinter) line(format string, args ...any) { p.write("  "+format+"\n", args...) }
+func (p *printer) line(format string, args ...any) { p.write("  "+format+"\n", args...) }
 
 // table aligns all columns but the last.
-func (p *infoPrinter) table(rows [][]string) {
+func (p *printer) table(rows [][]string) {
 	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		fmt.Fprintf(t, "  %s\n", strings.Join(row, "\t"))

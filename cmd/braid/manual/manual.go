@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/cmd/braid/shell"
 )
 
-// manCommand is `braid man`.
-type manCommand struct{}
+// Command is `braid man`.
+type Command struct{}
 
 // Help is shown by `braid man --help`.
-func (*manCommand) Help() string {
+func (*Command) Help() string {
 	return `Prints the manual page, in roff: every sub-command with its flags and examples, settings, exit statuses.
 
 Examples:
@@ -24,18 +25,9 @@ Examples:
 }
 
 // Run is called by the parser.
-func (*manCommand) Run(w world, app *kong.Application) error {
-	_, err := fmt.Fprint(w.out, manPage(app))
+func (*Command) Run(w shell.World, app *kong.Application) error {
+	_, err := fmt.Fprint(w.Out, manPage(app))
 	return err
-}
-
-// exitStatuses are those of every sub-command.
-var exitStatuses = [][2]string{
-	{"0", "What was asked for was done."},
-	{"1", "Something failed, or a promise was broken."},
-	{"2", "The command line, or a setting, can't be."},
-	{"130", "Interrupted: by SIGINT, SIGTERM or SIGHUP, or since nobody reads what is printed any more."},
-	{"141", "Nobody read the result to its end."},
 }
 
 // manPage is made of the same texts as --help and docs/settings.md.
@@ -87,7 +79,7 @@ func manPage(app *kong.Application) string {
 	m.item("BRAID_...", "Settings, see there. One that is none is a warning.")
 	m.item("NO_COLOR", "Anything: no colours.")
 	m.section("EXIT STATUS")
-	for _, s := range exitStatuses {
+	for _, s := range shell.Statuses {
 		m.item(s[0], s[1])
 	}
 	return m.String()
@@ -138,7 +130,7 @@ type roff struct{ strings.Builder }
 
 func (m *roff) line(s string)       { m.WriteString(s + "\n") }
 func (m *roff) section(name string) { m.line(".SH " + name) }
-func (m *roff) text(s string)       { m.line(escape(oneLine(s))) }
+func (m *roff) text(s string)       { m.line(escape(shell.OneLine(s))) }
 
 // item is a term, and what it means.
 func (m *roff) item(term, meaning string) {

@@ -1,4 +1,4 @@
-package main
+package perftest
 
 import (
 	"context"
@@ -12,14 +12,17 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/openbraid/braid/cmd/braid/connect"
+	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
 )
 
-// perftestCommand is `braid perftest`. Letters are those of ucx_perftest.
-type perftestCommand struct {
+// Command is `braid perftest`. Letters are those of ucx_perftest.
+type Command struct {
 	Host string `arg:"" optional:"" placeholder:"HOST" help:"Measure against the server there. Without HOST and --spawn: be the server."`
 
-	perftestTest `embed:""`
+	testFlags `embed:""`
 
 	Port   int    `short:"p" default:"13337" placeholder:"PORT" help:"Port to serve on or to connect to (${default}); 0 picks one."`
 	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
@@ -37,15 +40,15 @@ type perftestCommand struct {
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
-	connectFlags  `embed:""`
-	perftestPairs `embed:""`
-	perftestPrint `embed:""`
+	connect.Flags `embed:""`
+	pairFlags     `embed:""`
+	printFlags    `embed:""`
 
 	Guard bool `hidden:"" help:"End when standard input does."`
 }
 
-// perftestTest is what a line of a batch file may set.
-type perftestTest struct {
+// testFlags is what a line of a batch file may set.
+type testFlags struct {
 	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
@@ -56,8 +59,8 @@ type perftestTest struct {
 	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
 
-// perftestPairs compares error modes.
-type perftestPairs struct {
+// pairFlags compares error modes.
+type pairFlags struct {
 	PairModes bool          `help:"Compare the error modes failover and none in alternating blocks; above 1 is what failover costs."`
 	Pairs     int           `default:"400" placeholder:"N" help:"Pairs of blocks, 200 or more (${default})."`
 	Block     time.Duration `default:"3ms" placeholder:"TIME" help:"Time of a block (${default})."`
@@ -65,8 +68,8 @@ type perftestPairs struct {
 	Null      bool          `help:"With --pair-modes: both in mode none. The interval should contain 1."`
 }
 
-// perftestPrint is how results look.
-type perftestPrint struct {
+// printFlags is how results look.
+type printFlags struct {
 	Final   bool `short:"f" help:"Print only final numbers."`
 	CSV     bool `short:"v" xor:"form" help:"Print CSV."`
 	JSON    bool `name:"json" xor:"form" help:"Print one JSON object a test."`
@@ -74,7 +77,7 @@ type perftestPrint struct {
 }
 
 // Help is shown by `braid perftest --help`.
-func (*perftestCommand) Help() string {
+func (*Command) Help() string {
 	var b strings.Builder
 	b.WriteString("Measures latency, bandwidth and message rate over the public API. Compare with ucx_perftest's ucp_... tests: its unprefixed ones are of the layer below. MB are 10^6 bytes here, 2^20 there.\n\nTests:\n\n")
 	for _, t := range perf.Tests() {
@@ -99,25 +102,25 @@ Examples:
 }
 
 // Run is called by the parser.
-func (c *perftestCommand) Run(w world, k *kong.Context) error {
+func (c *Command) Run(w shell.World, k *kong.Context) error {
 	for _, err := range []error{c.idle().check(k.Path), c.idleSettings(), c.zeros(k.Path), c.said(k.Path)} {
 		if err != nil {
-			return usage{err}
+			return shell.BadLine(err)
 		}
 	}
 	setup, err := c.setup(w)
 	if err != nil {
-		return usage{err}
+		return shell.BadLine(err)
 	}
 	if c.Host == "" && !c.Spawn {
 		return c.serve(w, setup)
 	}
 	tests, err := c.tests(setup)
 	if err != nil {
-		return usage{err}
+		return shell.BadLine(err)
 	}
 	if err := c.pairs(tests); err != nil {
-		return usage{err}
+		return shell.BadLine(err)
 	}
 	addr, child, err := c.server(w)
 	if err != nil {
@@ -127,7 +130,7 @@ func (c *perftestCommand) Run(w world, k *kong.Context) error {
 		defer child.Kill()
 	}
 	broken := false
-	p := printer{out: w.out, form: c.perftestPrint, batch: c.Batch != "", cpus: c.CPUs}
+	p := printer{out: w.Out, form: c.printFlags, batch: c.Batch != "", cpus: c.CPUs}
 	for _, t := range tests {
 		r, err := c.measure(w, addr, t, &p)
 		if err != nil {
@@ -136,31 +139,31 @@ func (c *perftestCommand) Run(w world, k *kong.Context) error {
 		broken = broken || r.Broken()
 	}
 	if broken {
-		return errShown
+		return shell.ErrShown
 	}
 	return nil
 }
 
 // setup reads what both forms have.
-func (c *perftestCommand) setup(w world) (perf.Setup, error) {
+func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, Sleep: c.Wait == "sleep", CPUs: c.CPU}
-	var warn io.Writer = w.errOut
+	var warn io.Writer = w.ErrOut
 	if c.Guard {
 		warn = io.Discard // who started this server has the same environment
 	}
 	var err error
-	if s.Settings, err = c.settings(warn); err != nil {
+	if s.Settings, err = c.Settings(warn); err != nil {
 		return s, err
 	}
 	if s.Lanes == 0 {
 		if err := s.Settings.Default("lanes", "1"); err != nil {
 			return s, err
 		}
-		s.Lanes, _ = strconv.Atoi(valueOf(s.Settings, "lanes")) // auto stays 0
+		s.Lanes, _ = strconv.Atoi(connect.ValueOf(s.Settings, "lanes")) // auto stays 0
 	}
 	mode := c.ErrorMode
 	if mode == "" {
-		mode = valueOf(s.Settings, "error-mode")
+		mode = connect.ValueOf(s.Settings, "error-mode")
 	}
 	if s.ErrorMode, err = perf.ParseErrorMode(mode); err != nil {
 		return s, err
@@ -199,9 +202,9 @@ type measurement struct {
 }
 
 // tests are what is to be run.
-func (c *perftestCommand) tests(setup perf.Setup) ([]measurement, error) {
+func (c *Command) tests(setup perf.Setup) ([]measurement, error) {
 	if c.Batch == "" {
-		p, err := c.perftestTest.params(setup)
+		p, err := c.testFlags.params(setup)
 		return []measurement{{Params: p}}, err
 	}
 	text, err := os.ReadFile(c.Batch)
@@ -214,7 +217,7 @@ func (c *perftestCommand) tests(setup perf.Setup) ([]measurement, error) {
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}
-		t := c.perftestTest
+		t := c.testFlags
 		p, err := parseLine(&t, words[1:], c.idle())
 		if err == nil {
 			list = append(list, measurement{name: words[0]})
@@ -230,7 +233,7 @@ func (c *perftestCommand) tests(setup perf.Setup) ([]measurement, error) {
 	return list, nil
 }
 
-func (t *perftestTest) params(setup perf.Setup) (perf.Params, error) {
+func (t *testFlags) params(setup perf.Setup) (perf.Params, error) {
 	p := perf.Params{
 		Test: t.Test, Size: int(t.Size), Header: t.Header, Iterations: t.Iters, Warmup: t.Warmup,
 		Outstanding: t.Window, Verify: t.Verify, Percentile: t.Rank, Setup: setup,
@@ -239,7 +242,7 @@ func (t *perftestTest) params(setup perf.Setup) (perf.Params, error) {
 }
 
 // pairs says what can't be compared, before anything is started.
-func (c *perftestCommand) pairs(tests []measurement) error {
+func (c *Command) pairs(tests []measurement) error {
 	for _, t := range tests {
 		if p := c.pair(t); c.PairModes {
 			if err := p.Validate(); err != nil {
@@ -250,12 +253,12 @@ func (c *perftestCommand) pairs(tests []measurement) error {
 	return nil
 }
 
-func (c *perftestCommand) pair(t measurement) perf.PairParams {
+func (c *Command) pair(t measurement) perf.PairParams {
 	return perf.PairParams{Params: t.Params, Pairs: c.Pairs, Block: c.Block, Seed: c.Seed, Null: c.Null}
 }
 
 // server says where the server is, and starts one if it is asked to.
-func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
+func (c *Command) server(w shell.World) (string, *perf.Child, error) {
 	if !c.Spawn {
 		if _, _, err := net.SplitHostPort(c.Host); err == nil {
 			return c.Host, nil, nil
@@ -273,11 +276,11 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 	if c.Trust {
 		command = append(command, "--trust-network")
 	}
-	command = append(command, c.args()...)
+	command = append(command, c.Args()...)
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)
 	}
-	child, err := perf.Spawn(w.ctx, command, w.errOut.file)
+	child, err := perf.Spawn(w.Ctx, command, w.ErrOut.File)
 	if err != nil {
 		return "", nil, err
 	}
@@ -285,18 +288,18 @@ func (c *perftestCommand) server(w world) (string, *perf.Child, error) {
 }
 
 // serve is the server form.
-func (c *perftestCommand) serve(w world, setup perf.Setup) error {
-	ctx, cancel := context.WithCancelCause(w.ctx)
+func (c *Command) serve(w shell.World, setup perf.Setup) error {
+	ctx, cancel := context.WithCancelCause(w.Ctx)
 	defer cancel(nil)
 	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Setup: setup}
 	if c.Listen != "" {
 		p.Listen = net.JoinHostPort(strings.Trim(c.Listen, "[]"), strconv.Itoa(c.Port))
 	}
-	p.Listening = func(addr string) { perf.Announce(w.out, addr) }
+	p.Listening = func(addr string) { perf.Announce(w.Out, addr) }
 	if c.Guard {
-		perf.Guard(w.in, func() { cancel(errParentGone) })
+		perf.Guard(w.In, func() { cancel(errParentGone) })
 	} else {
-		p.Log = func(format string, args ...any) { fmt.Fprintf(w.out, format+"\n", args...) }
+		p.Log = func(format string, args ...any) { fmt.Fprintf(w.Out, format+"\n", args...) }
 	}
 	err := perf.Serve(ctx, p)
 	if errors.Is(err, errParentGone) {
@@ -309,12 +312,12 @@ func (c *perftestCommand) serve(w world, setup perf.Setup) error {
 var errParentGone = errors.New("who started this server is gone")
 
 // measure runs one test and prints it, also if it is broken off.
-func (c *perftestCommand) measure(w world, addr string, t measurement, p *printer) (r perf.Result, err error) {
+func (c *Command) measure(w shell.World, addr string, t measurement, p *printer) (r perf.Result, err error) {
 	p.begin(t.name, t.Params)
 	if c.PairModes {
-		r, err = perf.RunPairs(w.ctx, addr, c.pair(t))
+		r, err = perf.RunPairs(w.Ctx, addr, c.pair(t))
 	} else {
-		r, err = perf.Run(w.ctx, addr, t.Params, p.row)
+		r, err = perf.Run(w.Ctx, addr, t.Params, p.row)
 	}
 	if err != nil && !r.Interrupted {
 		return r, err

@@ -1,4 +1,4 @@
-package main
+package perftest
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // printer prints tests in the form asked for. Columns are those of ucx_perftest; with a batch file CSV also says whose they are.
 type printer struct {
 	out    io.Writer
-	form   perftestPrint
+	form   printFlags
 	batch  bool
 	headed bool   // the first line of CSV stands
 	cpus   string // that both processes are bound to

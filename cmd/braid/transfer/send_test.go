@@ -1,0 +1,27 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/openbraid/braid/cmd/braid/shell"
+	"github.com/openbraid/braid/internal/files"
+)
+
+// TestNotSent: "nothing was kept" is said only when that is known.
+func TestNotSent(t *testing.T) {
+	interrupted := fmt.Errorf("%w: by hand", files.ErrInterrupted)
+	for want, err := range map[string]error{
+		"interrupted: nothing was kept there": interrupted,
+		"not known: look there":               &files.UnsureError{Err: interrupted},
+	} {
+		if got := notSent(err); !strings.Contains(got.Error(), want) || !errors.Is(got, shell.ErrInterrupted) {
+			t.Errorf("%v, not %q", got, want)
+		}
+	}
+	if got := notSent(&files.UnsureError{Err: errors.New("the connection was lost")}); errors.Is(got, shell.ErrInterrupted) || !strings.Contains(got.Error(), "not known") {
+		t.Error(got)
+	}
+}
