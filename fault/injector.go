@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"errors"
+	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"sync"
@@ -10,74 +12,81 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// Injector stands in front of the streams of a transport (tcp.Options.Wrapper) and cuts them by rules. It is safe for
-// concurrent use. It starts nothing: that a rule is over is found by the next call.
+// errNobody: rules about processes and interfaces need somebody who can do that.
+var errNobody = errors.New("nobody here can do that: it is for braid fault, and for perftest --fault")
+
+// Injector stands in front of connections (tcp.Options.Wrapper, Link) and does to them what rules say. It is safe for
+// concurrent use. It starts nothing: what is due is done by the next call, so somebody calls Advance where calls may be rare.
 type Injector struct {
+	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
+	// other two, before the first rule.
+	Outside func(r Rule, begin bool) (hits int, err error)
+	// Stands says whether all lanes stand, for rules that wait for that. Nil: what connections say.
+	Stands func() bool
+	// Wake is called by Advance while something that was held back may go on: who sleeps on descriptors does not see that. Nil: nobody sleeps.
+	Wake func()
+
 	now     func() time.Duration
+	dice    dice
 	waiting atomic.Int32 // rules that wait for a write: the only thing that a healthy write asks for
 
-	mu      sync.Mutex
-	rules   []*active // all, for the report
-	live    []*active // those that aren't over
-	streams []*stream
-}
-
-// active is a rule and what became of it.
-type active struct {
-	Rule
-	at       time.Duration
-	inForce  bool
-	over     bool
-	streams  int
-	refused  int
-	graves   []transport.Stream // closed by their owners while the rule hides it
-	triggers bool               // waits for a write
-}
-
-// Cut is what became of one rule.
-type Cut struct {
-	Rule
-	At      time.Duration // when it came into force; 0 if it has not
-	InForce bool          // now
-	Over    bool
-	Streams int // streams that stood and were cut
-	Refused int // new streams that were refused or kept from standing
+	mu    sync.Mutex
+	rules []*active // all, for the report
+	live  []*active // those that aren't over
+	conns []member
+	slots []*slot
 }
 
 // New makes an injector without rules; now is the clock that its stamps are of.
-func New(now func() time.Duration) *Injector { return &Injector{now: now} }
+func New(now func() time.Duration) *Injector { return NewSeeded(now, 1) }
 
-// Cut brings a rule into force at once: all streams whose local address is rail.
+// NewSeeded is New with the seed of what rules leave to luck.
+func NewSeeded(now func() time.Duration, seed uint64) *Injector {
+	return &Injector{now: now, dice: dice{rand: rand.New(rand.NewPCG(seed, 0x6272616964))}}
+}
+
+// Cut brings a rule into force at once: all connections whose local address is rail.
 func (i *Injector) Cut(rail string, kind Kind, d time.Duration) {
 	i.Apply(Rule{Rail: rail, Kind: kind, For: d})
 }
 
-// Apply adds a rule.
-func (i *Injector) Apply(r Rule) {
+// Apply adds rules. Their times count from now.
+func (i *Injector) Apply(rules ...Rule) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.expire()
-	if ip, err := netip.ParseAddr(r.Rail); err == nil {
-		r.Rail = ip.String() // as addresses of streams are written
+	now := i.now()
+	for _, r := range rules {
+		if ip, err := netip.ParseAddr(r.Rail); err == nil {
+			r.Rail = ip.String() // as addresses of streams are written
+		}
+		a := &active{Rule: r, due: now + r.After}
+		i.rules = append(i.rules, a)
+		i.live = append(i.live, a)
 	}
-	a := &active{Rule: r, triggers: r.AtWrite}
-	i.rules = append(i.rules, a)
-	i.live = append(i.live, a)
-	if r.AtWrite {
-		i.waiting.Add(1)
-		return
-	}
-	i.enforce(a, nil)
+	i.advance()
 }
 
-// enforce cuts what is there, but for one stream, which sees to itself.
-func (i *Injector) enforce(a *active, but *stream) {
-	a.at, a.inForce = i.now(), true
-	for _, s := range i.streams {
-		if s != but && a.hits(s.local, s.remote) && s.sever(a) {
-			a.streams++
-		}
+// Advance does what is due, and says when it wants to be called again; 0: when something changes.
+func (i *Injector) Advance() time.Duration {
+	i.mu.Lock()
+	i.advance()
+	next, held := i.next(i.now()), false
+	for _, a := range i.live {
+		held = held || a.inForce && a.Action == Delay
 	}
+	i.mu.Unlock()
+	if held && i.Wake != nil {
+		i.Wake()
+	}
+	return next
+}
+
+// Over says whether no rule has anything left to do.
+func (i *Injector) Over() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	return len(i.live) == 0
 }
 
 // Heal ends the rules about rail, those in force and those that wait; "" ends all.
@@ -87,50 +96,31 @@ func (i *Injector) Heal(rail string) {
 	i.endIf(func(a *active) bool { return rail == "" || a.Rail == rail })
 }
 
+// endIf ends rules, however that came.
 func (i *Injector) endIf(over func(a *active) bool) {
 	i.live = slices.DeleteFunc(i.live, func(a *active) bool {
 		if !over(a) {
 			return false
 		}
-		i.end(a)
+		i.lift(a, i.now())
+		a.over = true
 		return true
 	})
 }
 
-// end is the end of a rule, however it came.
-func (i *Injector) end(a *active) {
-	if a.triggers {
-		a.triggers = false
-		i.waiting.Add(-1)
-	}
-	a.inForce, a.over = false, true
-	for _, s := range a.graves {
-		_ = s.Close(true) // the rail works again: the peer learns that nobody is there
-	}
-	a.graves = nil
-}
-
-// expire ends rules whose time is over.
-func (i *Injector) expire() {
-	if len(i.live) > 0 {
-		now := i.now()
-		i.endIf(func(a *active) bool { return a.inForce && a.For > 0 && now-a.at >= a.For })
-	}
-}
-
 // Report says what became of each rule, in the order in which they came.
-func (i *Injector) Report() []Cut {
+func (i *Injector) Report() []Status {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.expire()
-	out := make([]Cut, len(i.rules))
+	i.advance()
+	out := make([]Status, len(i.rules))
 	for k, a := range i.rules {
-		out[k] = Cut{Rule: a.Rule, At: a.at, InForce: a.inForce, Over: a.over, Streams: a.streams, Refused: a.refused}
+		out[k] = a.status()
 	}
 	return out
 }
 
-// Close ends all rules and gives back what they hold. Streams that are cut stay so.
+// Close ends all rules and gives back what they hold. Connections that are cut stay so.
 func (i *Injector) Close() error {
 	i.Heal("")
 	return nil
@@ -138,34 +128,39 @@ func (i *Injector) Close() error {
 
 // Wrap implements transport.Wrapper.
 func (i *Injector) Wrap(s transport.Stream, local, remote string) transport.Stream {
-	w := &stream{inj: i, under: s, local: local, remote: remote}
+	w := &stream{conn: conn{inj: i, on: "tcp", local: local, remote: remote}, under: s}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.expire()
-	w.index = len(i.streams)
-	i.streams = append(i.streams, w)
+	i.advance()
+	i.enter(w)
+	i.meet(w)
+	return w
+}
+
+// meet has a new connection find the rules that are in force.
+func (i *Injector) meet(m member) {
 	for _, a := range i.live {
-		if a.inForce && a.hits(local, remote) && w.sever(a) {
+		if a.inForce && a.hitsConn(m.base()) && m.begun(a) && a.Action == Cut {
 			a.refused++
+			a.hits.Add(1)
+			i.spend(m.base())
 		}
 	}
-	return w
 }
 
 // triggered: s is about to write. If a rule waited for that it comes into force, for s as well.
 func (i *Injector) triggered(s *stream) *active {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.expire()
+	i.advance()
 	if s.isCut() {
 		return nil
 	}
 	for _, a := range i.live {
-		if a.triggers && a.hits(s.local, s.remote) {
-			a.triggers = false
+		if a.armed && a.hitsConn(&s.conn) {
+			a.armed = false
 			i.waiting.Add(-1)
-			i.enforce(a, s)
-			a.streams++
+			i.enforce(a, i.now(), s)
 			return a
 		}
 	}
@@ -176,12 +171,8 @@ func (i *Injector) triggered(s *stream) *active {
 func (i *Injector) forget(s *stream, by *active) (keep bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.expire()
-	last := len(i.streams) - 1
-	i.streams[last].index = s.index
-	i.streams[s.index] = i.streams[last]
-	i.streams[last] = nil
-	i.streams = i.streams[:last]
+	i.advance()
+	i.leave(s)
 	if by != nil && by.Kind == Silence && by.inForce {
 		by.graves = append(by.graves, s.under)
 		return true

@@ -204,7 +204,7 @@ func TestAtWrite(t *testing.T) {
 		a2, b2 := pair(t)
 		s := inj.Wrap(a, "1.1.1.1:1", "2.2.2.2:2")
 		other := inj.Wrap(a2, "1.1.1.1:9", "2.2.2.2:2")
-		inj.Apply(fault.Rule{Rail: "1.1.1.1", Kind: kind, AtWrite: true, For: time.Second})
+		inj.Apply(fault.Rule{Rail: "1.1.1.1", Kind: kind, Start: fault.Write, For: time.Second})
 		if r := inj.Report()[0]; r.InForce || r.At != 0 {
 			t.Errorf("%v: it must wait: %+v", kind, r)
 		}
@@ -239,12 +239,12 @@ func TestRules(t *testing.T) {
 	s := inj.Wrap(a, "1.1.1.1:1", "2.2.2.2:2")
 	inj.Apply(fault.Rule{Rail: "2.2.2.2", Kind: fault.Silence, Side: fault.Remote})
 	inj.Cut("1.1.1.1", fault.Reset, 0)
-	inj.Apply(fault.Rule{Rail: "9.9.9.9", Side: fault.Either, AtWrite: true})
+	inj.Apply(fault.Rule{Rail: "9.9.9.9", Side: fault.Either, Start: fault.Write})
 	if _, err := read(s); err != transport.ErrAgain {
 		t.Errorf("the first rule that hit decides: %v", err)
 	}
 	inj.Heal("9.9.9.9")
-	want := []fault.Cut{{Streams: 1, InForce: true}, {InForce: true}, {Over: true}}
+	want := []fault.Status{{Streams: 1, InForce: true}, {InForce: true}, {Over: true}}
 	for i, r := range inj.Report() {
 		if r.Streams != want[i].Streams || r.InForce != want[i].InForce || r.Over != want[i].Over {
 			t.Errorf("rule %d: %+v, want %+v", i, r, want[i])
@@ -268,7 +268,8 @@ func TestConcurrent(t *testing.T) {
 				return
 			default:
 			}
-			inj.Apply(fault.Rule{Rail: "1.1.1.1", Kind: fault.Kind(i % 2), AtWrite: i%3 == 0, For: 100 * time.Microsecond})
+			inj.Apply(fault.Rule{Rail: "1.1.1.1", Kind: fault.Kind(i % 2), Start: fault.Start(i % 2), For: 100 * time.Microsecond})
+			inj.Apply(fault.Rule{Action: []fault.Action{fault.Delay, fault.Throttle, fault.Pause}[i%3], Delay: time.Microsecond, Rate: 1e9, For: 100 * time.Microsecond})
 			inj.Report()
 			time.Sleep(50 * time.Microsecond)
 		}

@@ -1,13 +1,29 @@
 package fault
 
-import (
-	"fmt"
-	"net"
-	"net/netip"
-	"slices"
-	"strings"
-	"time"
+import "time"
+
+// Action is what a rule does.
+type Action uint8
+
+// The actions. The first six are done to connections, the last two to what is around them.
+const (
+	Cut       Action = iota // connections end, or fall silent
+	Drop                    // datagrams vanish
+	Duplicate               // datagrams come twice
+	Corrupt                 // a bit of a datagram is another one
+	Delay                   // what goes through comes later
+	Throttle                // no more than so many bits a second go through
+	Pause                   // nothing goes through, and nothing is lost
+	Kill                    // the peer's process is killed or stopped
+	Iface                   // a network interface of this host is down
 )
+
+var actionWords = [...]string{"cut", "drop", "duplicate", "corrupt", "delay", "rate", "pause", "kill", "iface"}
+
+func (a Action) String() string { return word(actionWords[:], int(a)) }
+
+// Outside says whether it is done to something else than connections: by whoever drives the injector.
+func (a Action) Outside() bool { return a == Kill || a == Iface }
 
 // Kind is how a connection is cut.
 type Kind uint8
@@ -19,157 +35,102 @@ const (
 	Silence
 )
 
-func (k Kind) String() string {
-	switch k {
-	case Reset:
-		return "reset"
-	case Silence:
-		return "silence"
-	}
-	return "kind(?)"
-}
+var kindWords = [...]string{"reset", "silence"}
 
-// Side is whose address a rule means.
+func (k Kind) String() string { return word(kindWords[:], int(k)) }
+
+// Side is whose address Rule.Rail means.
 type Side uint8
 
 const (
-	// Local: streams whose own address is the rail.
+	// Local: connections whose own address is the rail.
 	Local Side = iota
-	// Remote: streams to a peer at this address.
+	// Remote: connections to a peer at this address.
 	Remote
 	// Either of both.
 	Either
 )
 
-func (s Side) String() string {
-	switch s {
-	case Local:
-		return "local"
-	case Remote:
-		return "remote"
-	case Either:
-		return "either"
+var sideWords = [...]string{"local", "remote", "either"}
+
+func (s Side) String() string { return word(sideWords[:], int(s)) }
+
+// Dir is which way it is that a rule is about, as seen from here.
+type Dir uint8
+
+// The ways.
+const (
+	Both Dir = iota
+	Tx       // what this side sends
+	Rx       // what it receives
+)
+
+var dirWords = [...]string{"both", "tx", "rx"}
+
+func (d Dir) String() string { return word(dirWords[:], int(d)) }
+
+// Sent says whether what this side sends is part of it.
+func (d Dir) Sent() bool { return d != Rx }
+
+// Received says whether what it receives is.
+func (d Dir) Received() bool { return d != Tx }
+
+// Start is what a rule waits for when its time has come.
+type Start uint8
+
+const (
+	// Now: for nothing.
+	Now Start = iota
+	// Write: for the next write of a connection, which it cuts in the middle.
+	Write
+	// Whole: until all lanes stand.
+	Whole
+)
+
+var startWords = [...]string{"now", "write", "whole"}
+
+func (s Start) String() string { return word(startWords[:], int(s)) }
+
+func word(of []string, i int) string {
+	if i < len(of) {
+		return of[i]
 	}
-	return "side(?)"
+	return "(?)"
 }
 
-// Rule is one fault. Its text is a line of words:
-//
-//	cut rail=127.0.0.1 kind=reset for=500ms
-//	cut rail=fd00::1 kind=silence side=either when=write
+// Random as Rule.Lane is one of the lanes that stand, drawn each time anew.
+const Random = "random"
+
+// Rule is one fault. Its text is one line; doc.go has the grammar. The zero value resets all connections at once, until Heal.
 type Rule struct {
-	Rail string // host address, without port
-	Side Side
-	Kind Kind
-	// For is how long; 0 is until Heal.
-	For time.Duration
-	// AtWrite: the rule comes into force with the next write of a stream on the rail, in the middle of it.
-	AtWrite bool
+	Action Action
+
+	// Which connections; each that is set must fit.
+	Lane string // a slot, as "0"; a device, as "eth0"; Random; "": all
+	Rail string // host address, without port; "": all
+	Side Side   // whose address Rail is
+	On   string // "tcp", "rc"; "": all that the action can be done to
+	Dir  Dir
+
+	// What is done to them.
+	Kind          Kind          // of Cut
+	Percent       float64       // of Drop, Duplicate, Corrupt: share of the datagrams, above 0 to 100
+	Delay, Jitter time.Duration // of Delay: uniformly between Delay-Jitter and Delay+Jitter
+	Rate          int64         // of Throttle: bits a second, per connection and way
+	Stop          bool          // of Kill: SIGSTOP, and SIGCONT when it is over, instead of SIGKILL
+	Device        string        // of Iface
+
+	// When. Times count from when the rule is applied.
+	Start  Start
+	After  time.Duration // until the first time
+	For    time.Duration // how long each time; 0 is until Heal
+	Every  time.Duration // from one time to the next; 0: there is one
+	Spread time.Duration // of Every: uniformly between Every-Spread and Every+Spread
+	Count  int           // how many times; 0: no limit, where there is Every
 }
 
-func (r Rule) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "cut rail=%s kind=%s", r.Rail, r.Kind)
-	if r.Side != Local {
-		fmt.Fprintf(&b, " side=%s", r.Side)
-	}
-	if r.AtWrite {
-		b.WriteString(" when=write")
-	}
-	if r.For > 0 {
-		fmt.Fprintf(&b, " for=%s", r.For)
-	}
-	return b.String()
-}
+// forever says whether the rule stays in force once it is.
+func (r *Rule) forever() bool { return r.For == 0 }
 
-// ParseError says what is wrong with the text of a rule.
-type ParseError struct {
-	Text string // the rule
-	Word string // where
-	Want string // what is legal there
-}
-
-func (e *ParseError) Error() string {
-	return fmt.Sprintf("fault: %q: at %q: want %s", e.Text, e.Word, e.Want)
-}
-
-// Parse reads a rule as String writes it. The order of the words behind "cut" doesn't matter.
-func Parse(text string) (Rule, error) {
-	var r Rule
-	words := strings.Fields(text)
-	if len(words) == 0 || words[0] != "cut" {
-		return r, &ParseError{text, text, "cut rail=ADDRESS kind=reset|silence [side=local|remote|either] [when=now|write] [for=DURATION]"}
-	}
-	seen := []string{}
-	for _, w := range words[1:] {
-		key, value, _ := strings.Cut(w, "=")
-		if slices.Contains(seen, key) {
-			return Rule{}, &ParseError{text, w, "each word once"}
-		}
-		seen = append(seen, key)
-		if want := r.set(key, value); want != "" {
-			return Rule{}, &ParseError{text, w, want}
-		}
-	}
-	for _, k := range []string{"rail", "kind"} {
-		if !slices.Contains(seen, k) {
-			return Rule{}, &ParseError{text, words[0], k + "="}
-		}
-	}
-	return r, nil
-}
-
-// set takes one word; it returns what would be legal, or "".
-func (r *Rule) set(key, value string) (want string) {
-	switch key {
-	case "rail":
-		ip, err := netip.ParseAddr(value)
-		if err != nil {
-			return "rail=ADDRESS, an IP address without a port"
-		}
-		r.Rail = ip.String()
-		return ""
-	case "kind":
-		return pick(&r.Kind, key, value, Reset, Silence)
-	case "side":
-		return pick(&r.Side, key, value, Local, Remote, Either)
-	case "when":
-		r.AtWrite = value == "write"
-		if value != "write" && value != "now" {
-			return "when=now|write"
-		}
-		return ""
-	case "for":
-		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return "for=DURATION, as 500ms or 2s"
-		}
-		r.For = d
-		return ""
-	}
-	return "rail=, kind=, side=, when= or for="
-}
-
-func pick[T fmt.Stringer](to *T, key, value string, of ...T) (want string) {
-	names := make([]string, len(of))
-	for i, v := range of {
-		if names[i] = v.String(); names[i] == value {
-			*to = v
-			return ""
-		}
-	}
-	return key + "=" + strings.Join(names, "|")
-}
-
-// hits says whether the rule is about a stream between these addresses.
-func (r *Rule) hits(local, remote string) bool {
-	return r.Side != Remote && host(local) == r.Rail || r.Side != Local && host(remote) == r.Rail
-}
-
-// host is an address without its port.
-func host(addr string) string {
-	if h, _, err := net.SplitHostPort(addr); err == nil {
-		return h
-	}
-	return addr
-}
+// Plan is rules that are given together.
+type Plan []Rule

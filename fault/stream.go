@@ -10,27 +10,41 @@ import (
 // swallow is what a silent stream still takes: as much as the system's buffers would.
 const swallow = 256 << 10
 
-// stream is a stream that may be cut.
+// stream is a stream to which something may be done.
 type stream struct {
-	inj           *Injector
-	local, remote string
-	index         int // in inj.streams, under inj.mu
+	conn
 
 	mu     sync.Mutex // against rules of other goroutines; taken after inj.mu
 	under  transport.Stream
 	by     *active // the rule that cut it
 	closed bool
 	taken  int // bytes swallowed
+	works  bool
+	gates  gates
+	out    line // what is sent, and waits
+	in     line // what is received, and waits
+	shut   bool // our direction ends when out is empty
 }
 
-// sever cuts the stream, unless it is cut or closed already.
-func (s *stream) sever(a *active) bool {
+// begun implements member.
+func (s *stream) begun(a *active) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.severed(a)
+	if a.Action == Cut {
+		return s.severed(a)
+	}
+	s.gates.add(a)
+	return true
 }
 
-// severed is sever for who has the lock.
+// ended implements member. A cut stream stays cut.
+func (s *stream) ended(a *active) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gates.remove(a)
+}
+
+// severed cuts the stream, unless it is cut or closed already.
 func (s *stream) severed(a *active) bool {
 	if s.by != nil || s.closed {
 		return false
@@ -48,17 +62,34 @@ func (s *stream) isCut() bool {
 	return s.by != nil
 }
 
+// deaf and dumb say whether a cut is about what is received, and sent.
+func (s *stream) deaf() bool { return s.by != nil && s.by.Dir.Received() }
+func (s *stream) dumb() bool { return s.by != nil && s.by.Dir.Sent() }
+
 // Read implements transport.Stream.
 func (s *stream) Read(p []byte) (int, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.by == nil:
-		return s.under.Read(p)
-	case s.by.Kind == Reset:
-		return 0, syscall.ECONNRESET
+	n, err := s.read(p)
+	first := n > 0 && !s.works
+	s.works = s.works || first
+	s.mu.Unlock()
+	if first {
+		s.inj.stands(&s.conn)
 	}
-	return 0, transport.ErrAgain
+	return n, err
+}
+
+func (s *stream) read(p []byte) (int, error) {
+	switch {
+	case s.by != nil && s.by.Kind == Reset:
+		return 0, syscall.ECONNRESET
+	case s.deaf():
+		return 0, transport.ErrAgain
+	case !s.gates.any() && !s.out.some() && !s.in.some():
+		return s.under.Read(p)
+	}
+	s.drain()
+	return s.gatedRead(p)
 }
 
 // Writev implements transport.Stream.
@@ -73,12 +104,15 @@ func (s *stream) Writev(p [][]byte) (int, error) {
 		return s.inFlight(by, p)
 	}
 	switch {
-	case s.by == nil:
-		return s.under.Writev(p)
-	case s.by.Kind == Reset:
+	case s.by != nil && s.by.Kind == Reset:
 		return 0, syscall.ECONNRESET
+	case s.dumb():
+		return s.vanish(total(p))
+	case !s.gates.any() && !s.out.some():
+		return s.under.Writev(p)
 	}
-	return s.vanish(total(p))
+	s.drain()
+	return s.gatedWrite(p)
 }
 
 // inFlight lets half of a write through and cuts.
@@ -87,8 +121,11 @@ func (s *stream) inFlight(by *active, p [][]byte) (int, error) {
 	n, _ := s.under.Writev(head(p, all/2))
 	n = max(n, 0)
 	s.severed(by)
-	if by.Kind == Reset {
+	switch {
+	case by.Kind == Reset:
 		return n, syscall.ECONNRESET
+	case !s.dumb():
+		return n, nil
 	}
 	k, _ := s.vanish(all - n)
 	return n + k, nil
@@ -106,27 +143,42 @@ func (s *stream) vanish(n int) (int, error) {
 // Connected implements transport.Stream.
 func (s *stream) Connected() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	by := s.by
+	var err error
 	switch {
-	case s.by == nil:
-		return s.under.Connected()
-	case s.by.Kind == Reset:
-		return syscall.ECONNREFUSED
+	case by == nil:
+		err = s.under.Connected()
+	case by.Kind == Reset:
+		err = syscall.ECONNREFUSED
+	default:
+		err = transport.ErrAgain
 	}
-	return transport.ErrAgain
+	first := err == nil && !s.works
+	s.works = s.works || first
+	s.mu.Unlock()
+	if first {
+		s.inj.stands(&s.conn)
+	}
+	return err
 }
 
 // Shutdown implements transport.Stream.
 func (s *stream) Shutdown() error {
+	s.inj.mu.Lock()
+	s.inj.vacate(&s.conn) // what is dialed in its place may come before it is closed
+	s.inj.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.by == nil:
-		return s.under.Shutdown()
-	case s.by.Kind == Reset:
+	case s.by != nil && s.by.Kind == Reset:
 		return syscall.ECONNRESET
+	case s.dumb():
+		return nil
+	case s.out.some():
+		s.shut = true
+		return nil
 	}
-	return nil
+	return s.under.Shutdown()
 }
 
 // Reset implements transport.Stream.
@@ -144,6 +196,9 @@ func (s *stream) Close(reset bool) error {
 	s.mu.Lock()
 	was, by := s.closed, s.by
 	s.closed = true // from here on no rule touches it
+	if !was && by == nil {
+		s.spill()
+	}
 	s.mu.Unlock()
 	if was || s.inj.forget(s, by) {
 		return nil

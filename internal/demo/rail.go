@@ -132,7 +132,7 @@ type trap struct {
 
 // arm has the next write of at least so many bytes on the rail cut in the middle.
 func (f *fence) arm(t trap) {
-	t.rule.Rail, t.rule.AtWrite = f.rails.Names[t.rail], true
+	t.rule.Rail, t.rule.Start = f.rails.Names[t.rail], fault.Write
 	f.armed.Store(&t)
 }
 

@@ -89,7 +89,7 @@ func (c *client) cut(rails []string, i int) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	c.inj.Apply(fault.Rule{Rail: rails[i%2], Kind: []fault.Kind{fault.Reset, fault.Silence}[i/2%2], For: 10 * time.Millisecond, AtWrite: true})
+	c.inj.Apply(fault.Rule{Rail: rails[i%2], Kind: []fault.Kind{fault.Reset, fault.Silence}[i/2%2], For: 10 * time.Millisecond, Start: fault.Write})
 }
 
 // some posts a few accesses, so that they overlap, and reports each with its interval.

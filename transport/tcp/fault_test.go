@@ -67,7 +67,7 @@ func TestCutInFlight(t *testing.T) {
 			c.x.ep.Post(f)
 		}
 		until(t, "acknowledged", c.turn, func() bool { return c.x.executed == 7 })
-		inj.Apply(fault.Rule{Rail: "127.0.0.1", Kind: kind, AtWrite: true})
+		inj.Apply(fault.Rule{Rail: "127.0.0.1", Kind: kind, Start: fault.Write})
 		for range 10 {
 			c.x.ep.Post(f)
 		}
