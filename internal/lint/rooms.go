@@ -53,6 +53,8 @@ var rooms = []room{
 	{dir: "rdma/soft/pace", rank: 2, kind: service},
 	{dir: "transport/rc/queue", rank: 2, kind: service},
 	{dir: "transport/rc/wire", rank: 2, kind: service},
+	{dir: "transport/shm/ring", rank: 2, kind: service},
+	{dir: "transport/shm/segment", rank: 2, kind: service},
 
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},

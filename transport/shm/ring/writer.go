@@ -1,0 +1,73 @@
+package ring
+
+// Writer is the end that fills a ring.
+type Writer struct {
+	mem  memory
+	next uint64 // slot
+	read uint64 // slots that the reader has given back, as far as was looked
+	data uint64 // where the last piece ended, counted from the beginning of time
+	free uint64 // the same of the last slot given back
+	ends []uint64
+
+	slot  int // reserved
+	after uint64
+}
+
+// NewWriter makes the writing end over mem, which is all zero.
+func NewWriter(mem []byte, s Shape) (*Writer, error) {
+	m, err := over(mem, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{mem: m, ends: make([]uint64, s.Slots)}, nil
+}
+
+// Reserve returns the memory of the next piece, of n bytes, at most Piece; nil: there is no room now. What was reserved and not published is
+// forgotten by the next Reserve.
+//
+// Errors: ErrGarbage if the reader gave back what can't be.
+func (w *Writer) Reserve(n int) ([]byte, error) {
+	at, after := w.mem.shape.place(w.data, n)
+	if !w.fits(after) {
+		if err := w.look(); err != nil {
+			return nil, err
+		}
+		if !w.fits(after) {
+			return nil, nil
+		}
+	}
+	w.slot, w.after = w.mem.slot(w.next), after
+	return w.mem.body(w.slot, at, n), nil
+}
+
+func (w *Writer) fits(after uint64) bool {
+	return w.next-w.read < uint64(w.mem.shape.Slots) && after-w.free <= uint64(w.mem.shape.Data)
+}
+
+// look reads how far the reader has come.
+func (w *Writer) look() error {
+	read := w.mem.word64(offRead).Load()
+	if read < w.read || read > w.next {
+		return ErrGarbage
+	}
+	if read > w.read {
+		w.read, w.free = read, w.ends[(read-1)&uint64(w.mem.shape.Slots-1)]
+	}
+	return nil
+}
+
+// Publish lets the reader see what was written into the memory of the last Reserve. h.Len must be the n of that.
+func (w *Writer) Publish(h Header) {
+	first, second := pack(h, uint32(w.next+1))
+	w.mem.word64(w.slot + 8).Store(second)
+	w.ends[w.next&uint64(w.mem.shape.Slots-1)] = w.after
+	w.data = w.after
+	w.next++
+	w.mem.word64(w.slot).Store(first)
+}
+
+// Unread is how many slots were published and, as far as was looked, not given back.
+func (w *Writer) Unread() int { return int(w.next - w.read) }
+
+// Reader is what the reader of this ring left for who writes: whether it sleeps.
+func (w *Writer) Reader() Doze { return Doze{w.mem.word32(offReader)} }

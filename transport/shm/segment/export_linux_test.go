@@ -1,0 +1,4 @@
+package segment
+
+// Fits is fits.
+var Fits = fits
