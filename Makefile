@@ -64,6 +64,11 @@ litmus: ## small programs of puts, gets, messages, fences and flushes, in every 
 	@out=$$(BRAID_LITMUS=1 $(GO) test -count=1 -timeout 15m -v -run TestPrograms ./test/litmus); end=$$?; \
 	echo "$$out" | grep -v '^=== \|--- PASS'; exit $$end
 
+.PHONY: search
+search: ## all runs of small worlds of the hand-over, each with its states; what goes wrong without each rule
+	@out=$$($(GO) test -count=1 -timeout 60m -v -run 'TestSearch|TestEachRule' ./internal/failover); end=$$?; \
+	echo "$$out" | grep 'states\|^ *--- \|without it'; exit $$end
+
 .PHONY: fuzz
 fuzz: ## FUZZTIME=10s for every fuzz target there is
 	@GO="$(GO)" bash .ci/fuzz $(FUZZTIME)

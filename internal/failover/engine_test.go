@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/openbraid/braid/internal/wire"
@@ -17,7 +18,9 @@ func (r *runner) step(s int, e Event) {
 }
 
 func (r *runner) do(s int, e Event, a Action) {
-	r.tracef("   %s", show(a))
+	if r.log != nil {
+		r.tracef("   %s", show(a))
+	}
 	i := uint8(0)
 	if a.ID != none {
 		i = r.index(a.ID)
@@ -30,11 +33,17 @@ func (r *runner) do(s int, e Event, a Action) {
 	case SendBusy:
 		r.pipe[s][i].push(frame{kind: fBusy})
 		r.close(s, i)
+	case SendClosed:
+		r.pipe[s][i].push(frame{kind: fClosed, from: r.node[s].restarts + 1})
+		r.close(s, i)
 	case SendLost:
-		if !t.held {
+		if r.cfg.without == rule4 && e.What == Broke {
+			return
+		}
+		if !t.held && r.cfg.without != rule3 {
 			r.violated("%s: position of %s stated before quiesce (R3)", wire.Side(s), a.ID)
 		}
-		if t.stated && t.said != uint8(a.Position) || uint8(a.Position) != t.accepted {
+		if r.cfg.without != rule3 && (t.stated && t.said != uint8(a.Position) || uint8(a.Position) != t.accepted) {
 			r.violated("%s: position of %s: stated %d, accepted %d, stated before: %v %d",
 				wire.Side(s), a.ID, a.Position, t.accepted, t.stated, t.said)
 		}
@@ -51,13 +60,40 @@ func (r *runner) do(s int, e Event, a Action) {
 		if r.m[s].over {
 			return
 		}
-		if t.acked != t.posted {
+		if t.acked != t.posted && !r.lax() {
 			r.violated("%s: record of %s ended, but operations are outstanding on it", wire.Side(s), a.ID)
 		}
 		r.close(s, i)
 	case Fail:
-		r.violated("%s: %v", wire.Side(s), a.Err)
-	case SendClosed, Redial, verbs:
+		r.failed(s, a.Err)
+	case Redial, verbs:
+	}
+}
+
+// failed: an endpoint may fail only because the peer's process is another one.
+func (r *runner) failed(s int, err error) {
+	if !errors.Is(err, ErrPeerRestarted) || r.node[1-s].restarts == 0 {
+		r.violated("%s: %v", wire.Side(s), err)
+	}
+	r.node[s].queue = [queues]queue{}
+	for i := range r.n {
+		r.close(s, i)
+	}
+}
+
+// restart: the acceptor's process dies, with all that it knew, and another one listens where it did.
+func (r *runner) restart() {
+	r.tracef("the acceptor's process dies, and another one listens")
+	r.deaths--
+	r.opens[1] = 0
+	old := r.node[1]
+	r.node[1] = node{restarts: old.restarts + 1, ran: old.ran}
+	m := r.m[1]
+	m.next, m.seen, m.over, m.recs = 0, watermark{}, false, m.recs[:0]
+	for i := range r.n {
+		r.tep[1][i] = tep{}
+		r.pipe[0][i].broken, r.pipe[1][i].broken = true, true
+		r.pipe[0][i].lose()
 	}
 }
 
@@ -69,9 +105,13 @@ func (r *runner) send(s int, a Action, f frame) {
 }
 
 func (r *runner) quiesce(s int, i uint8) {
-	t := &r.tep[s][i]
-	t.held = true
-	r.pipe[s][i].broken = true // closed as far as it goes: the peer will notice
+	if r.cfg.without == rule3 {
+		return
+	}
+	r.tep[s][i].held = true
+	if r.cfg.without != visibleClose {
+		r.pipe[s][i].broken = true // closed as far as it goes: the peer will notice
+	}
 }
 
 func (r *runner) close(s int, i uint8) {
@@ -85,7 +125,7 @@ func (r *runner) purge(s int, i uint8, position uint64) {
 	t, nd := &r.tep[s][i], &r.node[s]
 	p := uint8(position)
 	switch {
-	case !t.held:
+	case !t.held && r.cfg.without != rule3:
 		r.violated("%s: purge of %s, which isn't held (R3)", wire.Side(s), r.ids[i])
 		return
 	case t.purged:
@@ -98,8 +138,12 @@ func (r *runner) purge(s int, i uint8, position uint64) {
 	t.purged = true
 	r.complete(s, i, p)
 	suffix := t.ops[p:t.posted]
-	copy(nd.queue[len(suffix):], nd.queue[:nd.queued])
-	nd.queued += uint8(copy(nd.queue[:], suffix))
+	for k := len(suffix) - 1; k >= 0 && r.cfg.without != rule13; k-- {
+		nd.queue[r.queueOf(s, suffix[k])].prepend(suffix[k])
+	}
+	for k := 0; k < len(suffix) && r.cfg.without == rule13; k++ {
+		nd.queue[r.queueOf(s, suffix[k])].push(suffix[k])
+	}
 	t.acked = t.posted
 	for _, op := range suffix {
 		if nd.done>>op&1 == 1 || r.node[1-s].ran[op] > 0 {
@@ -116,10 +160,12 @@ func (r *runner) complete(s int, i, p uint8) {
 		if r.node[1-s].ran[op] != 1 {
 			r.violated("%s: operation %d is complete, and was executed %d times", wire.Side(s), op, r.node[1-s].ran[op])
 		}
-		if r.node[s].done>>op&1 == 1 {
+		if r.node[s].done>>op&1 == 1 && !r.isFetch(s, op) {
 			r.violated("%s: operation %d is complete twice", wire.Side(s), op)
 		}
-		r.node[s].done |= 1 << op
+		if !r.isFetch(s, op) {
+			r.node[s].done |= 1 << op
+		}
 	}
 }
 
@@ -129,13 +175,19 @@ func (r *runner) open(s int) uint8 {
 	r.tracef("%s opens %s", wire.Side(s), id)
 	r.tep[s][i].exists = true
 	r.step(s, Event{What: Opened, ID: id})
-	r.pipe[s][i].push(frame{kind: fHello})
+	known := uint8(0)
+	if len(r.m[s].recs) > 1 || r.m[s].next > 1 || s == 1 {
+		known = 1 // the endpoint has been up, so the peer's first incarnation is known
+	}
+	r.pipe[s][i].push(frame{kind: fHello, from: r.node[s].restarts + 1, to: known})
 	return i
 }
 
 func (r *runner) broke(s int, i uint8, what What) {
 	id := r.ids[i]
-	r.tracef("%s: %s %s", wire.Side(s), id, what)
+	if r.log != nil {
+		r.tracef("%s: %s %s", wire.Side(s), id, what)
+	}
 	r.step(s, Event{What: what, ID: id, Position: r.own(s, i)})
 }
 
@@ -148,13 +200,13 @@ func (r *runner) own(s int, i uint8) uint64 {
 	return uint64(r.tep[s][i].accepted)
 }
 
-func (r *runner) post(s int, i uint8) {
+func (r *runner) post(s int, i, q uint8) {
 	t, nd := &r.tep[s][i], &r.node[s]
-	op := nd.queue[0]
-	copy(nd.queue[:], nd.queue[1:nd.queued])
-	nd.queued--
-	nd.queue[nd.queued] = 0
-	r.tracef("%s posts operation %d on %s", wire.Side(s), op, r.ids[i])
+	op := nd.queue[q].pop()
+	nd.posted |= 1 << op
+	if r.log != nil {
+		r.tracef("%s posts operation %d on %s", wire.Side(s), op, r.ids[i])
+	}
 	t.ops[t.posted] = op
 	t.posted++
 	r.pipe[s][i].push(frame{kind: fData, id: op})
@@ -164,14 +216,18 @@ func (r *runner) post(s int, i uint8) {
 func (r *runner) deliver(s int, i uint8) {
 	f := r.pipe[1-s][i].pop()
 	t, on := &r.tep[s][i], r.ids[i]
-	r.tracef("%s <- %s: %s", wire.Side(s), on, r.showFrame(f))
+	if r.log != nil {
+		r.tracef("%s <- %s: %s", wire.Side(s), on, r.showFrame(f))
+	}
 	if !t.exists && f.kind != fHello {
 		r.tracef("   dropped: no such connection")
 		return
 	}
 	switch f.kind {
 	case fHello:
-		r.step(s, Event{What: HelloArrived, ID: on, Unconfirmed: r.cfg.confirm})
+		r.hello(s, i, f)
+	case fClosed:
+		r.step(s, Event{What: ClosedArrived, ID: on, Echo: true, Restarted: r.names(s).Restarted(lives[1-s] + uint64(f.from))})
 	case fHelloAck:
 		if r.cfg.confirm && r.m[s].State(on) == Opening {
 			r.pipe[s][i].push(frame{kind: fConfirm})
@@ -182,18 +238,61 @@ func (r *runner) deliver(s int, i uint8) {
 	case fBusy:
 		r.step(s, Event{What: BusyArrived, ID: on})
 	case fGone:
+		if r.cfg.without == rule1 {
+			f.id = r.latest(s)
+		}
 		r.step(s, Event{What: GoneArrived, ID: r.ids[f.id], On: on})
 	case fLost:
 		own := r.own(s, f.id)
+		if r.cfg.without == rule1 { // the lane's index is on the wire, so that it is about whatever is there now
+			f.id = r.latest(s)
+			own = r.own(s, f.id)
+		}
 		r.step(s, Event{What: LostArrived, ID: r.ids[f.id], On: on, Position: uint64(f.pos), Have: f.have, Own: own})
 	case fData, fDataAck:
 		r.data(s, i, f)
 	}
 }
 
+// lives are the incarnations of the two sides' processes, before the first.
+var lives = [2]uint64{100, 200}
+
+const longAgo = 99 // is a life that the dialer's process never had
+
+// names are the ends of the endpoint as side s knows them.
+func (r *runner) names(s int) Names {
+	return Names{
+		Mine:  Identity{Incarnation: lives[s] + uint64(r.node[s].restarts) + 1, Endpoint: 1},
+		Yours: Identity{Incarnation: lives[1-s] + 1, Endpoint: 1},
+	}
+}
+
+func (r *runner) hello(s int, i uint8, f frame) {
+	what := HelloArrived
+	if f.to != 0 && r.cfg.without != rule9 {
+		my := Identity{Incarnation: lives[1-s] + uint64(f.from), Endpoint: 1}
+		what = r.names(s).Hello(my, Identity{Incarnation: lives[s] + uint64(f.to), Endpoint: 1})
+	}
+	if what == StrangerArrived && r.cfg.without == rule9Proof {
+		r.violated("%s takes a late HELLO for a proof that its peer has restarted (R9)", wire.Side(s))
+		return
+	}
+	r.step(s, Event{What: what, ID: r.ids[i], Unconfirmed: r.cfg.confirm})
+}
+
+// latest is the last instance that a side has, in a world where lanes are named by their index, and there is one.
+func (r *runner) latest(s int) (last uint8) {
+	for i := range r.n {
+		if r.tep[s][i].exists {
+			last = i
+		}
+	}
+	return last
+}
+
 func (r *runner) data(s int, i uint8, f frame) {
 	t := &r.tep[s][i]
-	if t.held || r.m[s].State(r.ids[i]) != Up {
+	if r.cfg.without != rule3 && (t.held || r.m[s].State(r.ids[i]) != Up) {
 		r.tracef("   dropped: quiesced")
 		return
 	}
@@ -212,13 +311,14 @@ func (r *runner) data(s int, i uint8, f frame) {
 	if r.cfg.acks {
 		r.pipe[s][i].push(frame{kind: fDataAck, pos: t.accepted})
 	}
-	if r.cfg.replies && int(f.id) < r.cfg.ops {
-		r.issue(s, uint8(r.cfg.ops)+f.id)
-	}
+	r.executed(s, f.id)
 }
 
 // checkCarriers is invariant 4, and R6: nothing stays marked while a lane is up and there is room under way.
 func (r *runner) checkCarriers(s int) {
+	if r.cfg.without == rule6 || r.cfg.without == carried {
+		return // what comes of it is to be seen
+	}
 	up, carried, asking := len(r.m[s].Up()), 0, 0
 	for i := range r.m[s].recs {
 		if rec := &r.m[s].recs[i]; rec.state.lost() && rec.carrier != none {
@@ -262,12 +362,15 @@ func (r *runner) settled() {
 	if up == 0 {
 		return // suspended
 	}
+	if r.node[1].restarts > 0 {
+		r.violated("a lane of the dead process is up")
+	}
 	for s, m := range r.m {
 		if !m.Idle() {
 			r.violated("records are left:\n%s\n%s", r.m[0].Dump(), r.m[1].Dump())
 		}
 		nd := &r.node[s]
-		if nd.queued > 0 || r.cfg.acks && nd.done != nd.issued {
+		if nd.waiting() > 0 || r.cfg.acks && nd.done != nd.issued {
 			r.violated("%s: issued %b, done %b: somebody waits for ever", wire.Side(s), nd.issued, nd.done)
 		}
 		for op, n := range r.node[1-s].ran {
@@ -288,6 +391,8 @@ func (r *runner) showFrame(f frame) string {
 		return "CONFIRM"
 	case fBusy:
 		return "BUSY"
+	case fClosed:
+		return "EP_CLOSED"
 	case fGone:
 		return fmt.Sprintf("GONE{%s}", r.ids[f.id])
 	case fLost:

@@ -13,7 +13,7 @@ import (
 
 // TestScripts plays the dialogues in testdata/scripts. The commands, with d or a for a side and d1, a2, … for an instance:
 //
-//	world lanes=N ops=N [window=N] [replies] [acks] [confirm]   a new world, in which each side has ops operations to post
+//	world lanes=N ops=N|program=P [window=N] [replies] [acks] [confirm]   a new world, in which each side has ops operations to post, or these
 //	post SIDE INSTANCE                     the side posts its next operation there
 //	take SIDE INSTANCE [n=N]               the side takes N frames (1) that came there
 //	cut INSTANCE [from=SIDE]               it breaks, both directions or what one side sends
@@ -40,9 +40,15 @@ type script struct {
 func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 	s.out.Reset()
 	if d.Cmd == "world" {
-		cfg := config{acks: d.HasArg("acks"), replies: d.HasArg("replies"), confirm: d.HasArg("confirm"), limit: maxInst}
+		cfg := config{acks: d.HasArg("acks"), confirm: d.HasArg("confirm"), limit: maxInst}
 		d.MaybeScanArgs(t, "lanes", &cfg.lanes)
-		d.MaybeScanArgs(t, "ops", &cfg.ops)
+		n, kind := 0, "P"
+		if d.HasArg("replies") {
+			kind = "F"
+		}
+		d.MaybeScanArgs(t, "ops", &n)
+		cfg.ops = strings.Repeat(kind, n)
+		d.MaybeScanArgs(t, "program", &cfg.ops)
 		d.MaybeScanArgs(t, "window", &cfg.window)
 		cfg.opens = [2]uint8{3, 3}
 		s.r = newRunner(cfg)
@@ -74,7 +80,13 @@ func (s *script) command(t *testing.T, d *datadriven.TestData, side int, id wire
 	}
 	switch d.Cmd {
 	case "post":
-		r.post(side, i)
+		for q := range queues {
+			if w := &r.node[side].queue[q]; w.n > 0 && r.mayPost(side, w.ops[0], i) {
+				r.post(side, i, uint8(q))
+				return
+			}
+		}
+		r.tracef("nothing may be posted on %s", id)
 	case "take":
 		n := 1
 		d.MaybeScanArgs(t, "n", &n)
@@ -84,7 +96,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData, side int, id wire
 	case "cut":
 		r.cut(t, d, i)
 	case "lose":
-		r.apply(move{mvLose, uint8(side), i})
+		r.apply(move{mvLose, uint8(side), i, 0})
 	case "broke":
 		r.broke(side, i, Broke)
 	case "drop":
@@ -105,7 +117,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData, side int, id wire
 func (s *script) dump() {
 	for side, m := range s.r.m {
 		nd := &s.r.node[side]
-		fmt.Fprintf(&s.out, "%s\n  waiting operations %d, those of the peer executed %v\n", m.Dump(), nd.queued, nd.ran[:s.r.cfg.ops])
+		fmt.Fprintf(&s.out, "%s\n  waiting operations %d, those of the peer executed %v\n", m.Dump(), nd.waiting(), nd.ran[:len(s.r.ops[1-side])])
 	}
 }
 

@@ -25,12 +25,14 @@ const (
 	mvOneWay // what side sends breaks
 	mvDoubt  // side takes a good lane for lost
 	mvCancel // side destroys its transport endpoint
+	mvRestart
 )
 
 type move struct {
 	kind moveKind
 	side uint8
 	inst uint8
+	from uint8 // mvPost: which queue
 }
 
 // moves appends what can happen now; the first owed of it happens in the end, without any luck.
@@ -50,7 +52,7 @@ func (r *runner) moves(dst []move) (_ []move, owed int) {
 			}
 		}
 		if r.opens[s] > 0 && live < r.cfg.limit {
-			dst = append(dst, move{mvOpen, uint8(s), 0})
+			dst = append(dst, move{kind: mvOpen, side: uint8(s)})
 			if live == 0 { // to the front: a side without lanes dials
 				last := len(dst) - 1
 				dst[start+owed], dst[last] = dst[last], dst[start+owed]
@@ -63,24 +65,29 @@ func (r *runner) moves(dst []move) (_ []move, owed int) {
 			dst = r.luck(dst, s, i)
 		}
 	}
+	if r.deaths > 0 {
+		dst = append(dst, move{kind: mvRestart})
+	}
 	return dst, owed
 }
 
 func (r *runner) owedMoves(dst []move, s int, i uint8) []move {
 	in, out := &r.pipe[1-s][i], &r.pipe[s][i]
 	side := uint8(s)
-	if in.n > 0 {
-		dst = append(dst, move{mvDeliver, side, i})
+	if in.n > 0 && !r.blocked(s, i) {
+		dst = append(dst, move{mvDeliver, side, i, 0})
 		if in.broken {
-			dst = append(dst, move{mvLose, side, i})
+			dst = append(dst, move{mvLose, side, i, 0})
 		}
 	}
 	live, up := r.m[s].Live(r.ids[i]), r.m[s].State(r.ids[i]) == Up
 	if live && (in.broken || out.broken) {
-		dst = append(dst, move{mvNotice, side, i})
+		dst = append(dst, move{mvNotice, side, i, 0})
 	}
-	if up && r.node[s].queued > 0 && out.n < maxPipe/2 {
-		dst = append(dst, move{mvPost, side, i})
+	for q := range uint8(queues) {
+		if w := &r.node[s].queue[q]; up && w.n > 0 && out.n < maxPipe/2 && r.mayPost(s, w.ops[0], i) {
+			dst = append(dst, move{mvPost, side, i, q})
+		}
 	}
 	return dst
 }
@@ -90,16 +97,16 @@ func (r *runner) luck(dst []move, s int, i uint8) []move {
 	in, out := &r.pipe[1-s][i], &r.pipe[s][i]
 	live := r.m[s].Live(r.ids[i])
 	if r.cuts > 0 && s == 0 && !(in.broken && out.broken) {
-		dst = append(dst, move{mvCut, side, i})
+		dst = append(dst, move{mvCut, side, i, 0})
 	}
 	if r.oneWay > 0 && !out.broken {
-		dst = append(dst, move{mvOneWay, side, i})
+		dst = append(dst, move{mvOneWay, side, i, 0})
 	}
 	if r.doubts > 0 && live {
-		dst = append(dst, move{mvDoubt, side, i})
+		dst = append(dst, move{mvDoubt, side, i, 0})
 	}
 	if r.cancel > 0 && r.tep[s][i].exists {
-		dst = append(dst, move{mvCancel, side, i})
+		dst = append(dst, move{mvCancel, side, i, 0})
 	}
 	return dst
 }
@@ -112,7 +119,7 @@ func (r *runner) apply(mv move) {
 	case mvNotice:
 		r.broke(s, i, Broke)
 	case mvPost:
-		r.post(s, i)
+		r.post(s, i, mv.from)
 	case mvOpen:
 		r.opens[s]--
 		r.open(s)
@@ -133,6 +140,8 @@ func (r *runner) apply(mv move) {
 	case mvCancel:
 		r.cancel--
 		r.broke(s, i, Dropped)
+	case mvRestart:
+		r.restart()
 	}
 }
 
@@ -143,6 +152,7 @@ type search struct {
 	hash   maphash.Seed
 	seen   map[uint64]bool // true: on the current path
 	path   []move
+	worlds []*world // those on the path
 	buf    []byte
 	states int
 	edges  int
@@ -151,22 +161,20 @@ type search struct {
 	max    int
 }
 
-func (x *search) visit(w *world) error {
-	x.buf = w.encode(x.buf[:0])
-	key := maphash.Bytes(x.hash, x.buf)
-	if open, ok := x.seen[key]; ok {
-		if open {
-			return errors.New("a cycle: this goes on for ever")
-		}
-		return nil
-	}
+// visit goes on from the runner's world, of which key is the hash.
+func (x *search) visit(key uint64) error {
 	x.states++
 	if x.states > x.max {
 		return errTooMany
 	}
-	x.depth = max(x.depth, len(x.path))
+	depth := len(x.path)
+	x.depth = max(x.depth, depth)
+	if depth == len(x.worlds) {
+		x.worlds = append(x.worlds, new(world))
+	}
+	w := x.worlds[depth]
+	*w = x.r.world
 	x.seen[key] = true
-	x.r.set(w)
 	var room [96]move
 	moves, owed := x.r.moves(room[:0])
 	if owed == 0 {
@@ -185,14 +193,25 @@ func (x *search) visit(w *world) error {
 		if x.r.fail != nil {
 			return x.r.fail
 		}
-		next := x.r.world
-		if err := x.visit(&next); err != nil {
-			return err
+		next := x.key()
+		onPath, known := x.seen[next]
+		if onPath {
+			return errors.New("a cycle: this goes on for ever")
 		}
-		x.path = x.path[:len(x.path)-1]
+		if !known {
+			if err := x.visit(next); err != nil {
+				return err
+			}
+		}
+		x.path = x.path[:depth]
 	}
 	x.seen[key] = false
 	return nil
+}
+
+func (x *search) key() uint64 {
+	x.buf = x.r.world.encode(x.buf[:0])
+	return maphash.Bytes(x.hash, x.buf)
 }
 
 var errTooMany = errors.New("more states than allowed")
@@ -209,60 +228,83 @@ func story(cfg config, path []move) string {
 }
 
 var searches = []config{
-	{name: "1 lane, cut, both reconnect", lanes: 1, ops: 1, cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
-	{name: "1 lane, doubted by one side, other side may dial too", lanes: 1, ops: 1, doubts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
-	{name: "1 lane, cut twice, dialer reconnects", long: true, lanes: 1, ops: 1, cuts: 2, opens: [2]uint8{2, 0}, limit: 1},
-	{name: "1 lane, one way twice", lanes: 1, ops: 1, oneWay: 2, opens: [2]uint8{1, 0}, limit: 1},
-	{name: "confirmed: 1 lane, cut, both reconnect", confirm: true, lanes: 1, ops: 1, cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
-	{name: "confirmed: 1 lane, one way twice", confirm: true, lanes: 1, ops: 1, oneWay: 2, opens: [2]uint8{1, 0}, limit: 1},
-	{name: "confirmed: 2 lanes, attempt doubted and cut", confirm: true, lanes: 1, ops: 1, cuts: 1, doubts: 1, opens: [2]uint8{1, 0}, limit: 2},
-	{name: "confirmed: 1 lane, doubted, attempts", confirm: true, lanes: 1, ops: 1, doubts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
-	{name: "confirmed: window 1: 2 lanes, attempt, cut, one way", confirm: true, window: 1, lanes: 2, ops: 0, cuts: 1, oneWay: 1, opens: [2]uint8{1, 0}, limit: 3},
-	{name: "confirmed: 1 lane, 2 cuts, attempts of both", confirm: true, lanes: 1, ops: 1, cuts: 2, opens: [2]uint8{2, 1}, limit: 2, deep: true},
-	{name: "2 lanes, cut", lanes: 2, ops: 1, cuts: 1, limit: 2, acks: true},
-	{name: "2 lanes, cut, new lane beside", long: true, lanes: 2, ops: 0, cuts: 1, doubts: 1, opens: [2]uint8{1, 1}, limit: 3},
-	{name: "2 lanes, both doubted", lanes: 2, ops: 1, doubts: 2, limit: 2, acks: true},
-	{name: "2 lanes, one way each", lanes: 2, ops: 1, oneWay: 2, limit: 2},
-	{name: "2 lanes, 2 cuts, reconnect", deep: true, lanes: 2, ops: 1, cuts: 2, opens: [2]uint8{1, 0}, limit: 2},
-	{name: "2 lanes, attempt doubted and cut", lanes: 1, ops: 1, cuts: 1, doubts: 1, opens: [2]uint8{1, 0}, limit: 2},
-	{name: "2 lanes, cancel and cut", lanes: 2, ops: 1, cuts: 1, cancels: 1, limit: 2},
-	{name: "3 lanes, 2 cuts", lanes: 3, ops: 0, cuts: 2, limit: 3},
-	{name: "3 lanes, 2 cuts, 1 operation", deep: true, lanes: 3, ops: 1, cuts: 2, limit: 3},
-	{name: "3 lanes, cut and doubt", lanes: 3, ops: 0, cuts: 1, doubts: 1, limit: 3},
-	{name: "3 lanes, cut, doubt, one way", deep: true, lanes: 3, ops: 0, cuts: 1, doubts: 1, oneWay: 1, limit: 3},
-	{name: "window 1: 3 lanes, 2 cuts", window: 1, lanes: 3, ops: 0, cuts: 2, limit: 3},
-	{name: "window 1: 3 lanes, cut and doubt", window: 1, lanes: 3, ops: 0, cuts: 1, doubts: 1, limit: 3},
-	{name: "window 1: 3 lanes, cut, doubt, 1 operation", window: 1, lanes: 3, ops: 1, cuts: 1, doubts: 1, limit: 3, deep: true},
-	{name: "window 1: 4 lanes, 3 cuts", window: 1, lanes: 4, ops: 0, cuts: 3, limit: 4, long: true},
-	{name: "window 2: 4 lanes, 3 cuts", window: 2, lanes: 4, ops: 0, cuts: 3, limit: 4, deep: true},
-	{name: "window 1: 4 lanes, 2 cuts, doubt", window: 1, lanes: 4, ops: 0, cuts: 2, doubts: 1, limit: 4, deep: true},
-	{name: "window 1: 1 lane, 2 cuts, attempts of both", window: 1, lanes: 1, ops: 0, cuts: 2, opens: [2]uint8{2, 1}, limit: 2, deep: true},
-	{name: "window 1: 2 lanes, both doubted, reconnect", window: 1, lanes: 2, ops: 0, doubts: 2, opens: [2]uint8{1, 0}, limit: 2},
-	{name: "window 1: 1 lane, doubted, attempts", window: 1, lanes: 1, ops: 0, doubts: 2, opens: [2]uint8{2, 0}, limit: 2},
-	{name: "window 1: 2 lanes, attempt, cut, one way", window: 1, lanes: 2, ops: 0, cuts: 1, oneWay: 1, opens: [2]uint8{1, 0}, limit: 3},
-	{name: "window 1: 2 lanes, cancel and cut, reconnect", window: 1, lanes: 2, ops: 0, cuts: 1, cancels: 1, opens: [2]uint8{1, 0}, limit: 2},
-	{name: "2 lanes, replies, cut", lanes: 2, ops: 1, replies: true, cuts: 1, limit: 2},
-	{name: "2 lanes, replies, doubt", lanes: 2, ops: 1, replies: true, doubts: 1, limit: 2},
-	{name: "2 lanes, 2 operations, replies, cut", deep: true, lanes: 2, ops: 2, replies: true, cuts: 1, limit: 2},
+	{name: "1 lane, cut, both reconnect", lanes: 1, ops: "P", cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+	{name: "1 lane, doubted by one side, other side may dial too", lanes: 1, ops: "P", doubts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+	{name: "1 lane, cut twice, dialer reconnects", long: true, lanes: 1, ops: "P", cuts: 2, opens: [2]uint8{2, 0}, limit: 1},
+	{name: "1 lane, one way twice", lanes: 1, ops: "P", oneWay: 2, opens: [2]uint8{1, 0}, limit: 1},
+	{name: "confirmed: 1 lane, cut, both reconnect", confirm: true, lanes: 1, ops: "P", cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+	{name: "confirmed: 1 lane, one way twice", confirm: true, lanes: 1, ops: "P", oneWay: 2, opens: [2]uint8{1, 0}, limit: 1},
+	{name: "confirmed: 2 lanes, attempt doubted and cut", confirm: true, lanes: 1, ops: "P", cuts: 1, doubts: 1, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "confirmed: 1 lane, doubted, attempts", confirm: true, lanes: 1, ops: "P", doubts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+	{name: "confirmed: window 1: 2 lanes, attempt, cut, one way", confirm: true, window: 1, lanes: 2, cuts: 1, oneWay: 1, opens: [2]uint8{1, 0}, limit: 3},
+	{name: "confirmed: 1 lane, 2 cuts, attempts of both", confirm: true, lanes: 1, ops: "P", cuts: 2, opens: [2]uint8{2, 1}, limit: 2, deep: true},
+	{name: "2 lanes, cut", lanes: 2, ops: "P", cuts: 1, limit: 2, acks: true},
+	{name: "2 lanes, cut, new lane beside", long: true, lanes: 2, cuts: 1, doubts: 1, opens: [2]uint8{1, 1}, limit: 3},
+	{name: "2 lanes, both doubted", lanes: 2, ops: "P", doubts: 2, limit: 2, acks: true},
+	{name: "2 lanes, one way each", lanes: 2, ops: "P", oneWay: 2, limit: 2},
+	{name: "2 lanes, 2 cuts, reconnect", deep: true, lanes: 2, ops: "P", cuts: 2, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "2 lanes, attempt doubted and cut", lanes: 1, ops: "P", cuts: 1, doubts: 1, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "2 lanes, cancel and cut", lanes: 2, ops: "P", cuts: 1, cancels: 1, limit: 2},
+	{name: "3 lanes, 2 cuts", lanes: 3, cuts: 2, limit: 3},
+	{name: "3 lanes, 2 cuts, 1 operation", deep: true, lanes: 3, ops: "P", cuts: 2, limit: 3},
+	{name: "3 lanes, cut and doubt", lanes: 3, cuts: 1, doubts: 1, limit: 3},
+	{name: "3 lanes, cut, doubt, one way", deep: true, lanes: 3, cuts: 1, doubts: 1, oneWay: 1, limit: 3},
+	{name: "window 1: 3 lanes, 2 cuts", window: 1, lanes: 3, cuts: 2, limit: 3},
+	{name: "window 1: 3 lanes, cut and doubt", window: 1, lanes: 3, cuts: 1, doubts: 1, limit: 3},
+	{name: "window 1: 3 lanes, cut, doubt, 1 operation", window: 1, lanes: 3, ops: "P", cuts: 1, doubts: 1, limit: 3, deep: true},
+	{name: "window 1: 4 lanes, 3 cuts", window: 1, lanes: 4, cuts: 3, limit: 4, long: true},
+	{name: "window 2: 4 lanes, 3 cuts", window: 2, lanes: 4, cuts: 3, limit: 4, deep: true},
+	{name: "window 1: 4 lanes, 2 cuts, doubt", window: 1, lanes: 4, cuts: 2, doubts: 1, limit: 4, deep: true},
+	{name: "window 1: 1 lane, 2 cuts, attempts of both", window: 1, lanes: 1, cuts: 2, opens: [2]uint8{2, 1}, limit: 2, deep: true},
+	{name: "window 1: 2 lanes, both doubted, reconnect", window: 1, lanes: 2, doubts: 2, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "window 1: 1 lane, doubted, attempts", window: 1, lanes: 1, doubts: 2, opens: [2]uint8{2, 0}, limit: 2},
+	{name: "window 1: 2 lanes, attempt, cut, one way", window: 1, lanes: 2, cuts: 1, oneWay: 1, opens: [2]uint8{1, 0}, limit: 3},
+	{name: "window 1: 2 lanes, cancel and cut, reconnect", window: 1, lanes: 2, cuts: 1, cancels: 1, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "2 lanes, messages, cut", lanes: 2, ops: "MM/M", cuts: 1, limit: 2, acks: true, long: true},
+	{name: "2 lanes, messages, doubted, reconnect", lanes: 2, ops: "MM/", doubts: 1, opens: [2]uint8{1, 0}, limit: 2, acks: true, long: true},
+	{name: "2 lanes, messages, both doubted, reconnect", lanes: 2, ops: "MM/", doubts: 2, opens: [2]uint8{1, 0}, limit: 2, acks: true, deep: true},
+	{name: "2 lanes, messages, one way each", lanes: 2, ops: "MM/", oneWay: 2, limit: 2, acks: true, long: true},
+	{name: "3 lanes, messages, 2 cuts", lanes: 3, ops: "MM/", cuts: 2, limit: 3, acks: true, deep: true},
+	{name: "2 lanes, a fence, cut and doubt", lanes: 2, ops: "P|P/", cuts: 1, doubts: 1, limit: 2, acks: true, long: true},
+	{name: "2 lanes, fences between kinds, cut", lanes: 2, ops: "P|M|P/", cuts: 1, limit: 2, acks: true},
+	{name: "3 lanes, a fence, 2 cuts", lanes: 3, ops: "PP|P/", cuts: 2, limit: 3, acks: true, deep: true},
+	{name: "2 lanes, a striped message, cut", lanes: 2, ops: "ffcM/", cuts: 1, limit: 2, acks: true, long: true},
+	{name: "1 lane, a striped message, cut, reconnect", lanes: 1, ops: "ffcM/", cuts: 1, opens: [2]uint8{1, 0}, limit: 1, acks: true},
+	{name: "2 lanes full of fetches, cut", lanes: 2, ops: "FF", ring: 2, credits: 2, cuts: 1, limit: 2, acks: true, deep: true},
+	{name: "1 lane full of fetches, cut, reconnect", lanes: 1, ops: "FF/F", ring: 2, credits: 2, cuts: 1, opens: [2]uint8{1, 0}, limit: 1, acks: true, long: true},
+	{name: "1 lane, fetches and fences, cut, reconnect", lanes: 1, ops: "F|P/F", credits: 2, cuts: 1, opens: [2]uint8{1, 0}, limit: 1, acks: true, long: true},
+	{name: "1 lane, fetches and fences of both, cut, reconnect", lanes: 1, ops: "F|P", credits: 2, cuts: 1, opens: [2]uint8{1, 0}, limit: 1, acks: true, deep: true},
+	{name: "2 lanes, restart in the exchange", lanes: 2, ops: "P/P", cuts: 1, restarts: 1, opens: [2]uint8{1, 0}, limit: 2},
+	{name: "1 lane, restart, attempts of both", lanes: 1, ops: "P/P", restarts: 1, opens: [2]uint8{1, 1}, limit: 2},
+	{name: "1 lane, doubted, restart, attempts", lanes: 1, ops: "P/", doubts: 1, restarts: 1, opens: [2]uint8{2, 0}, limit: 2, deep: true},
+	{name: "2 lanes, a late HELLO, cut", lanes: 2, ops: "P/", late: true, cuts: 1, limit: 2},
+	{name: "2 lanes, replies, cut", lanes: 2, ops: "F", cuts: 1, limit: 2},
+	{name: "2 lanes, replies, doubt", lanes: 2, ops: "F", doubts: 1, limit: 2},
+	{name: "2 lanes, 2 operations, replies, cut", deep: true, lanes: 2, ops: "FF", cuts: 1, limit: 2},
 }
 
+// TestSearch prints with -v how many states each world has.
 func TestSearch(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine, and ten times as slow")
+	}
+	total := 0
+	defer func() { t.Logf("%8d states in all", total) }()
 	for _, cfg := range searches {
 		t.Run(cfg.name, func(t *testing.T) {
 			if cfg.deep && os.Getenv("BRAID_DEEP") == "" {
 				t.Skip("minutes: set BRAID_DEEP=1 to run it")
 			}
-			if cfg.long && (testing.Short() || raceEnabled) {
-				t.Skip("seconds: not in -short, not with -race")
+			if cfg.long && testing.Short() {
+				t.Skip("seconds: not in -short")
 			}
 			start := time.Now()
 			limit := 2_000_000
 			if cfg.deep {
 				limit = 40_000_000
 			}
-			x := &search{r: newRunner(cfg), hash: maphash.MakeSeed(), seen: map[uint64]bool{}, max: limit}
-			first := x.r.world
-			err := x.visit(&first)
+			x, err := explore(cfg, limit)
+			total += x.states
 			t.Logf("%8d states %9d moves %7d ends, depth %d, %v", x.states, x.edges, x.ends, x.depth, time.Since(start).Round(time.Millisecond))
 			if err != nil {
 				t.Fatalf("%v\n%s", err, story(cfg, x.path))
@@ -272,21 +314,25 @@ func TestSearch(t *testing.T) {
 }
 
 var walks = []config{
-	{name: "3 lanes, everything", lanes: 3, ops: 4, replies: true, cuts: 3, oneWay: 2, doubts: 3, cancels: 1,
+	{name: "3 lanes, everything", lanes: 3, ops: "FFFF", cuts: 3, oneWay: 2, doubts: 3, cancels: 1,
 		opens: [2]uint8{3, 3}, limit: 3, acks: true},
-	{name: "1 lane, both reconnect", lanes: 1, ops: 4, replies: true, cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
+	{name: "1 lane, both reconnect", lanes: 1, ops: "FFFF", cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
 		opens: [2]uint8{4, 4}, limit: 2, acks: true},
-	{name: "3 lanes, everything, window 1", window: 1, lanes: 3, ops: 4, replies: true, cuts: 3, oneWay: 2, doubts: 3, cancels: 1,
+	{name: "3 lanes, everything, window 1", window: 1, lanes: 3, ops: "FFFF", cuts: 3, oneWay: 2, doubts: 3, cancels: 1,
 		opens: [2]uint8{3, 3}, limit: 3, acks: true},
-	{name: "3 lanes, everything, window 2", window: 2, lanes: 3, ops: 4, cuts: 3, oneWay: 2, doubts: 4, cancels: 2,
+	{name: "3 lanes, everything, window 2", window: 2, lanes: 3, ops: "PPPP", cuts: 3, oneWay: 2, doubts: 4, cancels: 2,
 		opens: [2]uint8{3, 3}, limit: 3},
-	{name: "1 lane, both reconnect, window 1", window: 1, lanes: 1, ops: 4, replies: true, cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
+	{name: "1 lane, both reconnect, window 1", window: 1, lanes: 1, ops: "FFFF", cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
 		opens: [2]uint8{4, 4}, limit: 2, acks: true},
-	{name: "confirmed: 2 lanes, everything", confirm: true, lanes: 2, ops: 4, replies: true, cuts: 3, oneWay: 2, doubts: 3, cancels: 2,
+	{name: "confirmed: 2 lanes, everything", confirm: true, lanes: 2, ops: "FFFF", cuts: 3, oneWay: 2, doubts: 3, cancels: 2,
 		opens: [2]uint8{3, 3}, limit: 3, acks: true},
-	{name: "confirmed: 1 lane, both reconnect, window 1", confirm: true, window: 1, lanes: 1, ops: 4, cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
+	{name: "confirmed: 1 lane, both reconnect, window 1", confirm: true, window: 1, lanes: 1, ops: "PPPP", cuts: 2, oneWay: 2, doubts: 2, cancels: 2,
 		opens: [2]uint8{4, 4}, limit: 2, acks: true},
-	{name: "2 lanes, no acknowledgements", lanes: 2, ops: 8, cuts: 3, oneWay: 3, doubts: 3, cancels: 2,
+	{name: "3 lanes, messages and fences", lanes: 3, ops: "MP|fcMP/MM", ring: 3, credits: 2, cuts: 3, oneWay: 1, doubts: 2, cancels: 1,
+		opens: [2]uint8{3, 3}, limit: 3, acks: true},
+	{name: "2 lanes, fetches between fences, restart", lanes: 2, ops: "FM|F/F|PM", ring: 3, credits: 2, cuts: 2, oneWay: 1, doubts: 1, restarts: 1,
+		opens: [2]uint8{4, 2}, limit: 2, acks: true, late: true},
+	{name: "2 lanes, no acknowledgements", lanes: 2, ops: "PPPPPPPP", cuts: 3, oneWay: 3, doubts: 3, cancels: 2,
 		opens: [2]uint8{4, 4}, limit: 2},
 }
 
@@ -307,10 +353,16 @@ func TestWalks(t *testing.T) {
 }
 
 func walkSeeds() int {
-	if testing.Short() || raceEnabled {
-		return 500
+	switch {
+	case raceEnabled:
+		return 30
+	case testing.Short():
+		return 300
 	}
-	return 4000
+	if os.Getenv("BRAID_DEEP") != "" {
+		return 20000
+	}
+	return 1000
 }
 
 func walk(cfg config, seed uint64) (steps int, path []move, err error) {

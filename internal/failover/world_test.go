@@ -3,6 +3,7 @@ package failover
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -27,6 +28,7 @@ const (
 	fData    // id is an operation
 	fDataAck // pos frames are acknowledged
 	fConfirm
+	fClosed
 )
 
 type frame struct {
@@ -34,6 +36,8 @@ type frame struct {
 	id   uint8 // index of an instance
 	pos  uint8
 	have bool
+	from uint8 // HELLO, EP_CLOSED: the life of the process that says it
+	to   uint8 // HELLO: of the one that it means; 0: it knows none
 }
 
 // pipe is one direction of one instance. Once broken it takes no more; what is in it may still arrive, any prefix of it.
@@ -74,24 +78,30 @@ type node struct {
 	over         bool
 	next         uint64
 	seen         watermark
-	queue        [maxOps]uint8 // operations that are to be posted, replays in front
-	queued       uint8
+	queue        [queues]queue // operations that are to be posted
 	issued, done uint16        // sets of own operations
+	posted       uint16        // at any time
+	answered     uint16        // fetches whose reply came
 	ran          [maxOps]uint8 // how often the peer's operations were executed here
+	restarts     uint8         // it is another process than the one to which the endpoint belongs
 }
 
 type config struct {
 	name                 string
-	lanes, ops           int
-	replies              bool
+	lanes                int
+	ops                  string   // the program of both sides, or that of the dialer / that of the acceptor
 	cuts, oneWay, doubts uint8    // budgets: breaks of both directions, of one, false suspicions
 	opens                [2]uint8 // budget: attempts of each side
-	cancels              uint8
-	limit                int // lanes that a side wants
-	window               int // LOSTs under way; 0: as always
+	cancels, restarts    uint8
+	ring                 uint8 // frames that a lane keeps until they are acknowledged; 0: as many as come
+	credits              int   // fetches that may be unanswered; 0: any number
+	late                 bool  // a HELLO of the dialer's process of long ago is still on its way
+	without              rule  // this one isn't kept
+	limit                int   // lanes that a side wants
+	window               int   // LOSTs under way; 0: as always
 	acks                 bool
 	confirm              bool // an acceptor's lane is up only when the opener has confirmed it
-	long                 bool // seconds: not in -short, not with -race
+	long                 bool // seconds: not in -short
 	deep                 bool // minutes: only if asked for
 }
 
@@ -105,6 +115,7 @@ type world struct {
 	oneWay uint8
 	doubts uint8
 	cancel uint8
+	deaths uint8
 	opens  [2]uint8
 }
 
@@ -136,17 +147,22 @@ func (w *world) encode(b []byte) []byte {
 		b = append(b, x)
 	}
 	id := func(i wire.Instance) { b = append(b, byte(i.N)<<1|byte(i.Opener)) }
-	b = append(b, w.n, w.cuts, w.oneWay, w.doubts, w.cancel, w.opens[0], w.opens[1])
+	b = append(b, w.n, w.cuts, w.oneWay, w.doubts, w.cancel, w.deaths, w.opens[0], w.opens[1])
 	for i := range w.n {
 		id(w.ids[i])
 	}
 	for s := range w.node {
 		nd := &w.node[s]
-		b = append(b, nd.nrecs, byte(nd.next), byte(nd.seen.high), nd.queued)
+		b = append(b, nd.nrecs, byte(nd.next), byte(nd.seen.high), nd.restarts)
+		flag(nd.over)
 		b = binary.LittleEndian.AppendUint64(b, nd.seen.window)
 		b = binary.LittleEndian.AppendUint16(b, nd.issued)
 		b = binary.LittleEndian.AppendUint16(b, nd.done)
-		b = append(b, nd.queue[:nd.queued]...)
+		b = binary.LittleEndian.AppendUint16(b, nd.posted)
+		b = binary.LittleEndian.AppendUint16(b, nd.answered)
+		for i := range nd.queue {
+			b = append(append(b, nd.queue[i].n), nd.queue[i].ops[:nd.queue[i].n]...)
+		}
 		b = append(b, nd.ran[:]...)
 		for i := range nd.nrecs {
 			r := &nd.recs[i]
@@ -165,7 +181,7 @@ func (w *world) encode(b []byte) []byte {
 			b = append(b, p.n)
 			for k := range p.n {
 				f := p.f[k]
-				b = append(b, byte(f.kind), f.id, f.pos)
+				b = append(b, byte(f.kind), f.id, f.pos, f.from, f.to)
 				flag(f.have)
 			}
 		}
@@ -177,6 +193,7 @@ func (w *world) encode(b []byte) []byte {
 type runner struct {
 	world
 	cfg  config
+	ops  [2][]op
 	m    [2]*Machine
 	log  func(format string, a ...any) // nil in searches
 	fail error
@@ -184,7 +201,13 @@ type runner struct {
 
 func newRunner(cfg config) *runner {
 	r := &runner{cfg: cfg, m: [2]*Machine{New(wire.Dialer), New(wire.Acceptor)}}
-	r.cuts, r.oneWay, r.doubts, r.cancel, r.opens = cfg.cuts, cfg.oneWay, cfg.doubts, cfg.cancels, cfg.opens
+	r.cuts, r.oneWay, r.doubts, r.cancel, r.deaths, r.opens = cfg.cuts, cfg.oneWay, cfg.doubts, cfg.cancels, cfg.restarts, cfg.opens
+	dialers, acceptors, apart := strings.Cut(cfg.ops, "/")
+	if !apart {
+		acceptors = dialers
+	}
+	r.ops = [2][]op{parse(dialers), parse(acceptors)}
+	cfg.without.breaks(r.m[:])
 	if cfg.window > 0 {
 		r.m[0].most, r.m[1].most = cfg.window, cfg.window
 	}
@@ -196,8 +219,11 @@ func newRunner(cfg config) *runner {
 			r.deliver(1, i)
 		}
 	}
+	if cfg.late {
+		r.pipe[0][r.index(wire.Instance{Opener: wire.Dialer, N: 9})].push(frame{kind: fHello, from: longAgo, to: 1})
+	}
 	for s := range r.node {
-		for k := range cfg.ops {
+		for k := range r.ops[s] {
 			r.issue(s, uint8(k))
 		}
 	}
@@ -238,6 +264,5 @@ func (r *runner) issue(s int, op uint8) {
 		r.violated("%s: operation %d issued twice", wire.Side(s), op)
 	}
 	nd.issued |= 1 << op
-	nd.queue[nd.queued] = op
-	nd.queued++
+	nd.queue[r.queueOf(s, op)].push(op)
 }
