@@ -8,7 +8,7 @@ import (
 // TestProbesForOthersDontRenewSilence: beside a lane that is suspected again and again, since it is slow to acknowledge, an idle
 // lane that is dead is still found. Each suspicion asks all lanes, the dead one too.
 func TestProbesForOthersDontRenewSilence(t *testing.T) {
-	e := New(DefaultConfig())
+	e := New(someConfig())
 	dead, slow := Lane{Owner: "dead"}, Lane{Owner: "slow"}
 	e.Add(0, &dead, 0, 1)
 	e.Add(0, &slow, 0, 1)
@@ -23,7 +23,7 @@ func TestProbesForOthersDontRenewSilence(t *testing.T) {
 		for _, a := range actions {
 			switch {
 			case a.Do == Condemn && a.Lane == &dead:
-				if limit := DefaultConfig().Keepalive + 150*time.Millisecond; now > limit {
+				if limit := someConfig().Keepalive + 150*time.Millisecond; now > limit {
 					t.Fatalf("found after %v, want %v at the most", now, limit)
 				}
 				return

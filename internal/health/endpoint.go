@@ -13,16 +13,6 @@ type Config struct {
 	PeerTimeout time.Duration // silence of all lanes until all are given up; 0: never
 }
 
-// DefaultConfig is what an endpoint uses if it isn't told otherwise.
-func DefaultConfig() Config {
-	return Config{
-		ProbeAfter:  15 * time.Millisecond,
-		LostAfter:   40 * time.Millisecond,
-		Keepalive:   time.Second,
-		PeerTimeout: 10 * time.Second,
-	}
-}
-
 // Never is the time of Due and Tick if nothing is to be done.
 const Never = time.Duration(math.MaxInt64)
 

@@ -51,7 +51,7 @@ func (l luck) span(limit time.Duration) time.Duration {
 }
 
 func newNet(n int) *net {
-	w := &net{e: New(DefaultConfig()), late: func() time.Duration { return 0 }}
+	w := &net{e: New(someConfig()), late: func() time.Duration { return 0 }}
 	for range n {
 		l := &lane{acks: true}
 		l.Owner = l
@@ -164,7 +164,7 @@ func TestAnswering(t *testing.T) {
 // tick, and no other one is; an idle one within Keepalive more.
 func TestSilent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cfg, luck := DefaultConfig(), draw(t)
+		cfg, luck := someConfig(), draw(t)
 		w := newNet(rapid.IntRange(2, 4).Draw(t, "lanes"))
 		late := luck.span(4 * time.Millisecond)
 		w.late = func() time.Duration { return late }
@@ -198,11 +198,11 @@ func TestAllSilent(t *testing.T) {
 			l.dead = true
 		}
 		w.work(w.lanes[0], true)
-		w.run(DefaultConfig().PeerTimeout - grain)
+		w.run(someConfig().PeerTimeout - grain)
 		if w.all || len(w.condemns) > 0 {
 			t.Fatalf("%d lanes: condemned too early", n)
 		}
-		w.run(DefaultConfig().Keepalive + 100*time.Millisecond)
+		w.run(someConfig().Keepalive + 100*time.Millisecond)
 		if !w.all || len(w.condemns) > 0 || w.e.Due() != Never {
 			t.Fatalf("%d lanes: not condemned: %v, one by one: %d", n, w.all, len(w.condemns))
 		}
@@ -231,7 +231,7 @@ func TestOff(t *testing.T) {
 
 // TestOldCount: what was acknowledged before Add is no sign of life.
 func TestOldCount(t *testing.T) {
-	e := New(DefaultConfig())
+	e := New(someConfig())
 	var l Lane
 	e.Add(0, &l, 7, 0)
 	e.Note(900*time.Millisecond, &l, 7, false)
@@ -241,7 +241,7 @@ func TestOldCount(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	e := New(DefaultConfig())
+	e := New(someConfig())
 	lanes := make([]Lane, 4)
 	for i := range lanes {
 		e.Add(0, &lanes[i], 0, 1)
@@ -270,11 +270,11 @@ func TestAllocations(t *testing.T) {
 
 func TestBackoff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := DefaultBackoff()
+		b := someBackoff()
 		step := b.Min
 		for range rapid.IntRange(1, 40).Draw(t, "attempts") {
 			if rapid.IntRange(0, 9).Draw(t, "success") == 0 {
-				b.Reset()
+				b.Lived(time.Minute)
 				step = b.Min
 			}
 			if d := b.Next(rapid.Uint64().Draw(t, "luck")); d < step/2 || d > step {
@@ -283,4 +283,51 @@ func TestBackoff(t *testing.T) {
 			step = min(2*step, b.Max)
 		}
 	})
+}
+
+func someBackoff() Backoff { return Backoff{Min: 20 * time.Millisecond, Max: 5 * time.Second} }
+
+// TestFlapsAreDamped: a lane that comes up only to go down again is tried less and less often; one that dies each second is tried at once, and
+// one that was so for long, and then lives, is forgiven.
+func TestFlapsAreDamped(t *testing.T) {
+	flaps := func(b *Backoff, life time.Duration, n int) (wait time.Duration) {
+		for range n {
+			b.Lived(life)
+			wait = b.Next(0)
+		}
+		return wait
+	}
+	for _, c := range []struct {
+		life     time.Duration
+		min, max time.Duration // after 100 of them
+	}{
+		{0, 5 * time.Second, 5 * time.Second},
+		{30 * time.Millisecond, 5 * time.Second, 5 * time.Second},
+		{80 * time.Millisecond, 5 * time.Second, 5 * time.Second},
+		{150 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond},
+		{time.Second, 20 * time.Millisecond, 20 * time.Millisecond},
+	} {
+		b := someBackoff()
+		if wait := flaps(&b, c.life, 100); wait < c.min || wait > c.max {
+			t.Errorf("lives of %v: waits %v, want %v to %v", c.life, wait, c.min, c.max)
+		}
+	}
+	b := someBackoff()
+	flaps(&b, 0, 100)
+	if wait := flaps(&b, 500*time.Millisecond, 1); wait > 400*time.Millisecond {
+		t.Errorf("after half a second of life it waits %v", wait)
+	}
+	if wait := flaps(&b, time.Second, 1); wait != b.Min {
+		t.Errorf("after a second of life more it waits %v", wait)
+	}
+}
+
+// someConfig has the limits that the library's settings have.
+func someConfig() Config {
+	return Config{
+		ProbeAfter:  15 * time.Millisecond,
+		LostAfter:   40 * time.Millisecond,
+		Keepalive:   time.Second,
+		PeerTimeout: 10 * time.Second,
+	}
 }

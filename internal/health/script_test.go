@@ -19,7 +19,7 @@ func TestScripts(t *testing.T) {
 		lanes := map[string]*Lane{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "new" {
-				e = New(DefaultConfig())
+				e = New(someConfig())
 				clear(lanes)
 			}
 			var out strings.Builder

@@ -57,11 +57,13 @@ func (p *Path) Failed(why error) { p.settled, p.busy, p.Reason = true, false, wh
 // CameUp: it has a lane.
 func (p *Path) CameUp() {
 	p.settled, p.proven, p.Reason = true, true, nil
-	p.backoff.Reset()
 }
 
-// Lost: it has no lane any more.
-func (p *Path) Lost() { p.busy = false }
+// Lost: it has no lane any more. life is how long that was up, 0 if it never was.
+func (p *Path) Lost(life time.Duration) {
+	p.busy = false
+	p.backoff.Lived(life)
+}
 
 // Proven says whether the peer has ever answered on it. Else somebody else may have.
 func (p *Path) Proven() bool { return p.proven }

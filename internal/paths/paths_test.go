@@ -30,6 +30,7 @@ type host struct {
 	opened   []string
 	up       []*Path
 	stranded bool
+	life     time.Duration // of lanes that are lost
 }
 
 func (h *host) Stranded() bool { return h.stranded }
@@ -86,7 +87,7 @@ func (h *host) expect(want ...string) {
 
 // lost is the end of the lane on a path.
 func (h *host) lost(i int) {
-	h.up[i].Lost()
+	h.up[i].Lost(h.life)
 	h.s.Retry(h.up[i])
 }
 
@@ -259,5 +260,30 @@ func TestLimit(t *testing.T) {
 	}
 	if p.Failed(nil); h.s.Limit(p, false) != 200*time.Millisecond {
 		t.Errorf("nobody waits for it: %v", h.s.Limit(p, false))
+	}
+}
+
+// TestFlapsAreDamped: a lane that comes up and dies at once is dialed less and less often, and never given up; one that lived comes back at once.
+func TestFlapsAreDamped(t *testing.T) {
+	for _, c := range []struct {
+		life     time.Duration
+		min, max int // dials of ten seconds
+	}{{0, 13, 25}, {time.Second, 9, 12}} {
+		h := dialed(t)
+		h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+		h.life, h.opened = c.life, nil
+		dials := 0
+		for end := h.now + 10*time.Second; h.now < end; dials++ {
+			p := h.up[len(h.up)-1]
+			p.CameUp()
+			h.now += c.life
+			h.lost(len(h.up) - 1)
+			for n := len(h.up); len(h.up) == n; {
+				h.wait(10 * time.Millisecond)
+			}
+		}
+		if dials < c.min || dials > c.max {
+			t.Errorf("lives of %v: %d dials, want %d to %d", c.life, dials, c.min, c.max)
+		}
 	}
 }

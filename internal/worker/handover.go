@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
@@ -80,13 +81,21 @@ func (ep *Endpoint) afterLoss(l *link) {
 		return
 	}
 	if l.path != nil {
-		l.path.Lost()
+		l.path.Lost(ep.lived(l))
 		ep.retry(l.path)
 	}
 	if len(ep.up) == 0 {
 		ep.suspended()
 	}
 	ep.lanesChanged()
+}
+
+// lived is how long a lane was up that is lost now.
+func (ep *Endpoint) lived(l *link) time.Duration {
+	if !l.wasUp {
+		return 0
+	}
+	return ep.w.now - l.Since
 }
 
 // lanesChanged: what was meant for one lane may go elsewhere, also a close.
