@@ -11,7 +11,7 @@
 //	iface     transport.Iface       one transport of one worker: progress, listen, dial
 //
 // Everybody may import it; it imports only the standard library. It is experimental:
-// it changes until two more kinds of transport (rc and shm) stand on it.
+// it changes until several kinds of transport have stood on it for a while.
 //
 // Invariants:
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
 )
 
@@ -17,11 +18,13 @@ func (s *Setup) transports() ([]transport.Transport, error) {
 		return nil, nil
 	case "rc":
 		return []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}})}, nil
+	case "shm":
+		return []transport.Transport{shm.New(shm.Options{})}, nil
 	}
 	if s.Transport == "self" {
-		return nil, errors.New("--transport self: it carries frames within one worker, and a test has two processes with one each; there are tcp and rc")
+		return nil, errors.New("--transport self: it carries frames within one worker, and a test has two processes with one each; there are tcp, shm and rc")
 	}
-	return nil, fmt.Errorf("--transport %s: there are tcp and rc", s.Transport)
+	return nil, fmt.Errorf("--transport %s: there are tcp, shm and rc", s.Transport)
 }
 
 // ParseErrorMode reads a mode's name.

@@ -26,7 +26,7 @@ type Params struct {
 
 // Setup is how the two ends are connected.
 type Setup struct {
-	Transport string // tcp, the default, or rc: over RDMA devices in software
+	Transport string // tcp, the default; shm: shared memory; or rc: over RDMA devices in software
 	// TrustNetwork lets rc leave this machine: its packets carry no proof of who sent them.
 	TrustNetwork bool
 	Lanes        int // 0: as the settings say, and one if they don't

@@ -32,7 +32,7 @@ type Command struct {
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
 	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
-	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), or rc over an RDMA device in software."`
+	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, or rc over an RDMA device in software."`
 	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
 	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1); --set lanes=auto is one for each rail that reaches the peer."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`

@@ -114,11 +114,11 @@ func TestModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
 				n := size.Draw(t, "size")
-				b, err := w.Reserve(min(n, ring.Piece))
+				b, ok, err := w.Reserve(min(n, ring.Piece))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if b == nil && n > 0 {
+				if !ok {
 					if sent == got {
 						t.Fatal("no room in a ring of which everything was read")
 					}
@@ -130,7 +130,7 @@ func TestModel(t *testing.T) {
 				sent++
 			},
 			"forgotten": func(t *rapid.T) {
-				if b, err := w.Reserve(min(size.Draw(t, "size"), ring.Piece)); err != nil {
+				if b, _, err := w.Reserve(min(size.Draw(t, "size"), ring.Piece)); err != nil {
 					t.Fatal(err)
 				} else {
 					fill(b, 99)
@@ -173,8 +173,8 @@ func TestDeadWriter(t *testing.T) {
 		}
 	}
 	for i, n := range sizes {
-		b, err := w.Reserve(n)
-		if err != nil {
+		b, ok, err := w.Reserve(n)
+		if err != nil || !ok {
 			t.Fatal(err)
 		}
 		look(i)
@@ -194,12 +194,12 @@ func TestBothAtOnce(t *testing.T) {
 	size := func(i uint64) int { return []int{0, 8, 48, 49, 700, 9000}[i*i%6] }
 	go func() {
 		for i := uint64(0); i < pieces; {
-			b, err := w.Reserve(size(i))
+			b, ok, err := w.Reserve(size(i))
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if b == nil {
+			if !ok {
 				runtime.Gosched()
 				continue
 			}
@@ -232,12 +232,12 @@ func TestDoze(t *testing.T) {
 	bell := make(chan struct{}, 1)
 	go func() {
 		for i := uint64(0); i < rounds; {
-			b, err := w.Reserve(8)
+			_, ok, err := w.Reserve(8)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if b == nil {
+			if !ok {
 				runtime.Gosched()
 				continue
 			}
@@ -280,7 +280,7 @@ func TestDoze(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	w, r, mem := pair(t, small)
 	publish := func() {
-		b, _ := w.Reserve(8)
+		b, _, _ := w.Reserve(8)
 		fill(b, 0)
 		w.Publish(ring.Header{ID: 1, Size: 8})
 	}
@@ -307,7 +307,7 @@ func TestGarbage(t *testing.T) {
 	for _, bad := range []uint64{uint64(small.Slots) + 1, 1 << 63, ^uint64(0)} {
 		binary.LittleEndian.PutUint64(mem, bad)
 		for range 2 {
-			if _, err := w.Reserve(ring.Piece); err != nil {
+			if _, _, err := w.Reserve(ring.Piece); err != nil {
 				if !errors.Is(err, ring.ErrGarbage) {
 					t.Errorf("%d were read: %v", bad, err)
 				}
@@ -316,7 +316,7 @@ func TestGarbage(t *testing.T) {
 			publish()
 		}
 	}
-	if _, err := w.Reserve(8); !errors.Is(err, ring.ErrGarbage) {
+	if _, _, err := w.Reserve(8); !errors.Is(err, ring.ErrGarbage) {
 		t.Errorf("more was read than written: %v", err)
 	}
 }
@@ -345,7 +345,7 @@ func FuzzGarbage(f *testing.F) {
 				off := n % (256 + small.Slots*ring.Slot) &^ 7
 				binary.LittleEndian.PutUint64(mem[off:], uint64(int8(steps[3])))
 			case 2:
-				if b, err := w.Reserve(n % (ring.Piece + 1)); err == nil && b != nil {
+				if b, ok, err := w.Reserve(n % (ring.Piece + 1)); err == nil && ok {
 					inside(b)
 					w.Publish(ring.Header{ID: steps[3], Size: uint32(n % (ring.Piece + 1))})
 				}
@@ -369,8 +369,8 @@ func FuzzGarbage(f *testing.F) {
 func TestNoAllocation(t *testing.T) {
 	w, r, _ := pair(t, small)
 	if n := testing.AllocsPerRun(1000, func() {
-		b, err := w.Reserve(32)
-		if err != nil || b == nil {
+		_, ok, err := w.Reserve(32)
+		if err != nil || !ok {
 			t.Fatal("no room")
 		}
 		w.Publish(ring.Header{ID: 1, Size: 32})
@@ -390,7 +390,7 @@ func BenchmarkPiece(b *testing.B) {
 			src := make([]byte, n)
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				p, _ := w.Reserve(n)
+				p, _, _ := w.Reserve(n)
 				copy(p, src)
 				w.Publish(ring.Header{ID: 1, Size: uint32(n)})
 				_, p, _, _ = r.Next()

@@ -22,22 +22,22 @@ func NewWriter(mem []byte, s Shape) (*Writer, error) {
 	return &Writer{mem: m, ends: make([]uint64, s.Slots)}, nil
 }
 
-// Reserve returns the memory of the next piece, of n bytes, at most Piece; nil: there is no room now. What was reserved and not published is
-// forgotten by the next Reserve.
+// Reserve returns the memory of the next piece, of n bytes, at most Piece; ok is false if there is no room now. What was reserved and not
+// published is forgotten by the next Reserve.
 //
 // Errors: ErrGarbage if the reader gave back what can't be.
-func (w *Writer) Reserve(n int) ([]byte, error) {
+func (w *Writer) Reserve(n int) (dst []byte, ok bool, err error) {
 	at, after := w.mem.shape.place(w.data, n)
 	if !w.fits(after) {
 		if err := w.look(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !w.fits(after) {
-			return nil, nil
+			return nil, false, nil
 		}
 	}
 	w.slot, w.after = w.mem.slot(w.next), after
-	return w.mem.body(w.slot, at, n), nil
+	return w.mem.body(w.slot, at, n), true, nil
 }
 
 func (w *Writer) fits(after uint64) bool {
@@ -71,3 +71,6 @@ func (w *Writer) Unread() int { return int(w.next - w.read) }
 
 // Reader is what the reader of this ring left for who writes: whether it sleeps.
 func (w *Writer) Reader() Doze { return Doze{w.mem.word32(offReader)} }
+
+// Freed says whether the reader has given back more than this end knows of.
+func (w *Writer) Freed() bool { return w.mem.word64(offRead).Load() != w.read }

@@ -132,7 +132,7 @@ var bell = []byte{1}
 func Drain(fd int) (gone bool) {
 	var b [8]byte
 	for {
-		n, _, err := unix.Recvfrom(fd, b[:], unix.MSG_DONTWAIT)
+		n, err := unix.Read(fd, b[:]) // the socket never waits
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package shm
+
+import "github.com/openbraid/braid/transport"
+
+// Open implements transport.Transport.
+func (*shm) Open(transport.Env) (transport.Iface, error) {
+	return nil, &Error{Op: "open", Err: ErrSystem}
+}
+
+// Prefix is what the host of addresses begins with that were made up on this host; "": there is no shared memory.
+func Prefix() string { return "" }
+
+func (e *Error) hint() string { return "" }

@@ -1,0 +1,258 @@
+//go:build linux
+
+package shm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/ring"
+)
+
+const (
+	turnBytes = 512 << 10 // taken of one endpoint in one turn, before the others have theirs
+	pieceCost = 64        // what a piece counts at least
+	placeFrom = 4 << 10   // a payload of this size is worth asking for a place
+)
+
+// turn takes what arrived, and goes on with what waits for room.
+func (ep *endpoint) turn() (n int) {
+	if ep.f.o.Fault != nil && ep.cut() {
+		return 1
+	}
+	if (ep.state != up && ep.state != quiesced) || ep.fault == Silent {
+		return 0
+	}
+	if ep.in != nil && ep.in.Ready() {
+		n = ep.receive()
+	}
+	if ep.blocked && ep.writes() && ep.out.Freed() {
+		ep.pump()
+		ep.soil()
+		n++
+	}
+	return n
+}
+
+// cut asks for faults.
+func (ep *endpoint) cut() bool {
+	if ep.seg == nil || ep.state == closed {
+		return false
+	}
+	ep.fault = ep.f.o.Fault(ep.local, ep.remote)
+	if ep.fault == Reset && ep.failing == nil {
+		ep.fail("connection", errCut)
+		return true
+	}
+	return false
+}
+
+var errCut = errors.New("cut by a fault")
+
+// receive takes what has arrived, as much as one turn may.
+func (ep *endpoint) receive() (n int) {
+	for budget := turnBytes; budget > 0 && ep.in != nil; {
+		h, body, ok, err := ep.in.Next()
+		if err != nil {
+			ep.broke(ep.wrap("connection", fmt.Errorf("%w: %w", transport.ErrProtocol, err)))
+			return n + 1
+		}
+		if !ok {
+			break
+		}
+		n++
+		budget -= max(len(body), pieceCost)
+		ep.piece(h, body)
+	}
+	return n
+}
+
+// piece takes one.
+func (ep *endpoint) piece(h ring.Header, body []byte) {
+	control := h.Flags&flagControl != 0
+	p := &ep.recv.data
+	if control {
+		p = &ep.recv.control
+	}
+	if err := ep.strange(h, p); err != nil {
+		ep.broke(ep.wrap("connection", err))
+		return
+	}
+	switch {
+	case ep.state == quiesced && !control:
+		ep.done()
+	case h.Flags&flagMore != 0:
+		whole := p.more(body)
+		ep.done()
+		if !whole {
+			ep.hear(h)
+			return
+		}
+		f := *p
+		*p = partial{}
+		ep.take(h, f)
+	case h.ID == 0:
+		ep.done()
+		ep.hear(h)
+	default:
+		f, ok := ep.begin(h, body)
+		if !ok { // it was lost from inside Place
+			return
+		}
+		ep.done()
+		if f.left > 0 {
+			*p = f
+			ep.hear(h)
+			return
+		}
+		ep.take(h, f)
+	}
+}
+
+// done gives the piece back, and notes that the peer may go on.
+func (ep *endpoint) done() {
+	if ep.in.Done() {
+		ep.wake |= ring.ForRoom
+		ep.soil()
+	}
+}
+
+// begin copies the first piece of a frame to where it belongs: heads and small payloads to private memory, large ones to their place.
+func (ep *endpoint) begin(h ring.Header, body []byte) (p partial, ok bool) {
+	r := &ep.recv
+	head, size := int(h.Head), int(h.Size)
+	p = partial{h: h, left: size - len(body)}
+	if size <= largeIn && p.left == 0 && (size-head < placeFrom || h.Flags&flagControl != 0) { // mostly
+		var mem []byte
+		mem, p.buf = r.memory(ep.f.pool, size)
+		copy(mem, body)
+		p.head, p.place = mem[:head:head], mem[head:]
+		return p, true
+	}
+	p.head, p.buf = r.memory(ep.f.pool, head)
+	copy(p.head, body[:head])
+	if h.Flags&flagControl == 0 && ep.state == up && size-head >= placeFrom {
+		place := ep.sink.Place(h.ID, p.head, size-head)
+		if ep.state != up {
+			p.drop()
+			return p, false
+		}
+		if place != nil && len(place) != size-head {
+			panic(fmt.Errorf("shm: Place returned %d bytes for a payload of %d: %w", len(place), size-head, transport.ErrFrame))
+		}
+		p.place, p.placed = place, place != nil
+	}
+	if p.place == nil {
+		small := p.head
+		hold := p.buf
+		p.buf = ep.f.pool.Get(size)
+		p.head = p.buf.Bytes[:copy(p.buf.Bytes, small):head]
+		p.place = p.buf.Bytes[head:size:size]
+		hold.Release()
+	}
+	p.filled = copy(p.place, body[head:])
+	return p, true
+}
+
+// take hands one frame to the sink, then applies the acknowledgement that came with it.
+func (ep *endpoint) take(h ring.Header, p partial) {
+	in, r := &ep.f.incoming, &ep.recv
+	in.ID, in.Class, in.Head, in.Payload, in.Placed, in.Buf = h.ID, transport.Data, p.head, p.place, p.placed, p.buf
+	if h.Flags&flagControl != 0 {
+		in.Class = transport.Control
+	} else {
+		r.taking, r.takingSize = true, p.h.Size
+	}
+	ep.sink.Frame(in)
+	*in = transport.Incoming{}
+	p.buf.Release()
+	if r.taking {
+		r.accept()
+		ep.soil()
+	}
+	ep.hear(h)
+}
+
+// hear takes what a slot says beside its bytes.
+func (ep *endpoint) hear(h ring.Header) {
+	if ep.state != up || ep.led.Held() {
+		return // quiesced or closed by the sink: no acknowledgement is taken any more
+	}
+	if h.Flags&flagAckNow != 0 && ep.recv.accepted != ep.acks.out {
+		ep.acks.now = true
+		ep.soil()
+	}
+	base := ep.led.Acked()
+	d := h.Ack - uint32(base)
+	if d == 0 {
+		return
+	}
+	if uint64(d) > ep.send.sent-base {
+		ep.broke(ep.wrap("connection", fmt.Errorf("%w: %w: the peer acknowledged %d frames after %d, written are %d",
+			transport.ErrProtocol, transport.ErrPosition, base+uint64(d), base, ep.send.sent)))
+		return
+	}
+	_ = ep.led.Ack(base + uint64(d)) // in range, as was just checked
+	ep.settle()
+	ep.room()
+}
+
+// strange says what is wrong with a piece.
+func (ep *endpoint) strange(h ring.Header, p *partial) error {
+	control := h.Flags&flagControl != 0
+	what := ""
+	switch more := h.Flags&flagMore != 0; {
+	case h.Flags&^flagsKnown != 0:
+		what = fmt.Sprintf("unknown flags %#x", h.Flags)
+	case ep.state == quiesced && !control:
+		return nil // nobody looks
+	case more != (p.left > 0):
+		what = "a piece that belongs to no frame, or the next frame before the last one was whole"
+	case more && (int(h.Size) != p.left || h.ID != p.h.ID || h.Head != p.h.Head):
+		what = "a piece of another frame"
+	case more:
+	case int64(h.Size) > int64(ep.lim.frame):
+		what = fmt.Sprintf("a frame of %d bytes, agreed are at most %d", h.Size, ep.lim.frame)
+	case uint32(h.Head) > h.Size || h.Head > maxHead:
+		what = fmt.Sprintf("a head of %d bytes in a frame of %d", h.Head, h.Size)
+	case !control && !ep.lim.data:
+		what = "a data frame before the handshake was over"
+	case h.ID == 0 && (!control || h.Size != 0):
+		what = "frame id 0 with a body"
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: the peer sent %s", transport.ErrProtocol, what)
+}
+
+// leftovers is what Progress does for an endpoint because others must not.
+func (ep *endpoint) leftovers() (n int) {
+	if ep.failing != nil && ep.state < broken || ep.failing != nil && ep.state == quiesced && ep.seg != nil {
+		if ep.in != nil && ep.state != connecting && ep.fault == Sound {
+			if n = ep.receive(); n > 0 && ep.seg != nil {
+				ep.postpone() // the peer said more before the end: take it first
+				return n
+			}
+		}
+		if ep.state < broken || ep.seg != nil {
+			ep.broke(ep.failing)
+			n++
+		}
+		return n
+	}
+	return ep.forget() + ep.room()
+}
+
+// room calls the sink if it waits for room and there is some.
+func (ep *endpoint) room() int {
+	o := &ep.send
+	if !ep.starved || !ep.writes() || 2*ep.led.Bytes() > ep.window ||
+		2*ep.led.Len() > maxOutstanding || 2*(len(o.ctl)-o.ctlOff) > maxControl {
+		return 0
+	}
+	ep.starved = false
+	ep.sink.Room()
+	return 1
+}

@@ -1,0 +1,274 @@
+//go:build linux
+
+package shm
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/ring"
+)
+
+const (
+	flagControl = 1 // not counted
+	flagAckNow  = 2 // acknowledge what you have accepted, this frame too, at once
+	flagMore    = 4 // a further piece of the frame before
+	flagsKnown  = flagControl | flagAckNow | flagMore
+
+	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then.
+	askEvery = 128 << 10
+	// maxControl is how much control frames may wait; a single larger one is taken too.
+	maxControl = 16 << 20
+	// keepControl of that memory is kept.
+	keepControl = 64 << 10
+)
+
+// outbox is what has been posted and is not in the ring yet.
+type outbox struct {
+	ctl     []byte // heads and payloads of control frames
+	ctlOff  int    // of it are in the ring
+	waiting []control
+	first   int // control frames before it are in the ring
+	asking  bool
+
+	keep  keeper
+	kept  int    // bytes of frames that are kept here since an acknowledgement was asked for
+	sent  uint64 // data frames that are in the ring
+	begun int    // bytes of the next one that are
+	letGo uint64 // frames whose memory was let go, without retention
+}
+
+// control is a control frame that waits.
+type control struct {
+	h     ring.Header // Ack: what was accepted when it was posted
+	begun int
+}
+
+// Post implements transport.Endpoint.
+func (ep *endpoint) Post(f *transport.Frame) transport.Status {
+	if ep.state > up || ep.led.Held() {
+		return transport.Failed
+	}
+	size := f.Len()
+	if len(f.Head) > maxHead || size > ep.lim.frame || f.ID == 0 || f.Class == transport.Data && !ep.lim.data {
+		panic(fmt.Errorf("shm: post of frame id %d, head %d, %d bytes, class %d; admitted is %+v: %w",
+			f.ID, len(f.Head), size, f.Class, ep.lim, transport.ErrFrame))
+	}
+	if f.Class == transport.Control {
+		return ep.postControl(f)
+	}
+	if n := ep.led.Len(); n > 0 && (ep.led.Bytes()+uint64(size) > ep.window || n >= maxOutstanding) {
+		ep.starve()
+		return transport.NoResource
+	}
+	e := ep.led.Push(f)
+	o := &ep.send
+	if len(e.Payload) == 0 {
+		e.ZeroCopy, e.Unsent = false, false
+	}
+	if e.ZeroCopy {
+		e.AckNow = e.AckNow || ep.retain
+	} else if o.kept += size; ep.retain && o.kept >= askEvery {
+		e.AckNow = true
+	}
+	if e.AckNow {
+		o.kept = 0
+	}
+	o.keep.take(ep.f.pool, &ep.led, e, ep.led.Posted()-1)
+	pending := e.ZeroCopy
+	ep.soil()
+	ep.pump()
+	if pending {
+		return transport.Pending
+	}
+	return transport.Done
+}
+
+func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
+	o := &ep.send
+	if n := len(o.ctl) - o.ctlOff; n > 0 && n+f.Len() > maxControl {
+		ep.starved = true
+		return transport.NoResource
+	}
+	h := ring.Header{ID: f.ID, Flags: flagControl, Head: uint16(len(f.Head)), Size: uint32(f.Len())}
+	if f.AckNow {
+		h.Flags |= flagAckNow
+	}
+	o.ctl = append(append(o.ctl, f.Head...), f.Payload...)
+	ep.say(h)
+	return transport.Done
+}
+
+// say puts a control frame in line, whose bytes are there.
+func (ep *endpoint) say(h ring.Header) {
+	h.Ack = uint32(ep.recv.accepted)
+	ep.send.waiting = append(ep.send.waiting, control{h: h})
+	ep.soil()
+	ep.pump()
+}
+
+// starve remembers that somebody waits for room, and doesn't leave the peer the time to delay it.
+func (ep *endpoint) starve() {
+	if !ep.starved {
+		ep.starved = true
+		ep.RequestAck()
+	}
+}
+
+// RequestAck implements transport.Endpoint.
+func (ep *endpoint) RequestAck() {
+	o := &ep.send
+	if !ep.writes() {
+		return
+	}
+	o.kept = 0
+	if o.sent+1 < ep.led.Posted() || o.sent < ep.led.Posted() && o.begun == 0 {
+		ep.led.At(ep.led.Posted() - 1).AckNow = true
+		ep.soil()
+	} else if !o.asking {
+		o.asking = true
+		ep.say(ring.Header{Flags: flagControl | flagAckNow})
+	}
+}
+
+// pump puts into the ring what waits and fits: control frames at a piece's end, then data.
+func (ep *endpoint) pump() {
+	o := &ep.send
+	if !ep.writes() || ep.fault == Silent {
+		return
+	}
+	ep.blocked = false
+	for o.first < len(o.waiting) {
+		if !ep.writeControl(&o.waiting[o.first]) {
+			return
+		}
+		if o.first++; o.first == len(o.waiting) {
+			o.controlWritten()
+		}
+	}
+	for o.sent < ep.led.Posted() {
+		if !ep.writeData() {
+			return
+		}
+		o.begun = 0
+		o.sent++
+	}
+	if !ep.retain && o.sent > o.letGo {
+		ep.postpone()
+	}
+}
+
+// writeControl writes the rest of a control frame; false: not all of it fits.
+func (ep *endpoint) writeControl(c *control) bool {
+	o := &ep.send
+	for {
+		h := c.h
+		left := int(h.Size) - c.begun
+		if c.begun > 0 {
+			h.Flags |= flagMore
+		}
+		h.Size = uint32(left)
+		dst, ok := ep.reserve(h.Len())
+		if !ok {
+			return false
+		}
+		n := copy(dst, o.ctl[o.ctlOff:][:h.Len()])
+		ep.publish(h)
+		o.ctlOff += n
+		if c.begun += n; n == left {
+			return true
+		}
+	}
+}
+
+// writeData writes the rest of the next data frame; false: not all of it fits.
+func (ep *endpoint) writeData() bool {
+	o := &ep.send
+	e := ep.led.At(o.sent)
+	for {
+		h := ring.Header{ID: e.ID, Head: uint16(len(e.Head)), Size: uint32(e.Size - o.begun), Ack: uint32(ep.recv.accepted)}
+		if e.AckNow {
+			h.Flags = flagAckNow
+		}
+		if o.begun > 0 {
+			h.Flags |= flagMore
+		}
+		dst, ok := ep.reserve(h.Len())
+		if !ok {
+			return false
+		}
+		n := 0
+		if o.begun < len(e.Head) { // a head is shorter than a piece
+			n = copy(dst, e.Head)
+		}
+		copy(dst[n:], e.Payload[max(o.begun-len(e.Head), 0):])
+		ep.publish(h)
+		if o.begun += len(dst); o.begun == e.Size {
+			return true
+		}
+	}
+}
+
+// reserve asks the ring for room.
+func (ep *endpoint) reserve(n int) ([]byte, bool) {
+	dst, ok, err := ep.out.Reserve(n)
+	if err != nil {
+		ep.fail("connection", fmt.Errorf("%w: %w", transport.ErrProtocol, err))
+		return nil, false
+	}
+	ep.blocked = ep.blocked || !ok
+	return dst, ok
+}
+
+// publish shows the peer the piece that was reserved, with an acknowledgement on it.
+func (ep *endpoint) publish(h ring.Header) {
+	ep.out.Publish(h)
+	ep.wake |= ring.ForFrames
+	ep.acks.said(h.Ack, ep.recv.accepted, ep.recv.acceptedBytes)
+}
+
+// flush writes what waits, as far as there is room, and wakes the peer for it.
+func (ep *endpoint) flush() {
+	ep.pump()
+	if !ep.blocked && ep.writes() && ep.fault != Silent && ep.overdue() {
+		ep.say(ring.Header{Flags: flagControl}) // no frame has carried it
+	}
+	if ep.fd < 0 || ep.seg == nil || ep.fault == Silent {
+		return
+	}
+	ep.rouse()
+	if ep.blocked && ep.lies {
+		ep.lie() // for room, too
+	}
+	if ep.owes() && !ep.acks.now && !ep.acks.listed {
+		ep.acks.listed = true
+		ep.f.owing = append(ep.f.owing, ep)
+	}
+}
+
+// controlWritten: all of them are.
+func (o *outbox) controlWritten() {
+	o.waiting, o.first, o.asking = o.waiting[:0], 0, false
+	o.ctlOff = 0
+	if o.ctl = o.ctl[:0]; cap(o.ctl) > keepControl {
+		o.ctl, o.waiting = nil, nil
+	}
+}
+
+// drop forgets what waits. The chunk stays: frames in it may be handed out yet.
+func (o *outbox) drop() {
+	o.ctl, o.ctlOff, o.waiting, o.first, o.asking = nil, 0, nil, 0, false
+}
+
+// forget lets go of the memory of frames that are in the ring, when nobody wants them back.
+func (ep *endpoint) forget() (n int) {
+	o := &ep.send
+	if ep.retain {
+		return 0
+	}
+	for o.letGo = max(o.letGo, ep.led.Acked()); o.letGo < o.sent && !ep.led.Held(); n++ {
+		o.letGo++
+		ep.led.Release(ep.led.At(o.letGo - 1))
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package shm
+
+import "github.com/openbraid/braid/transport"
+
+// Host is the host of addresses that the transport makes up by itself: Listen at "shm:0" picks a name that tells this host from
+// others, and that nobody guesses.
+const Host = "shm"
+
+const (
+	defaultSlots = 256
+	defaultData  = 512 << 10
+	defaultLimit = 256 << 20
+
+	maxHead  = 4096
+	maxFrame = 1<<20 + maxHead
+	zeroCopy = 8 << 10 // below it a copy is cheaper than waiting for the acknowledgement
+
+	defaultWindow = 4 << 20
+	// maxOutstanding frames, however small they are: each costs an entry in the books.
+	maxOutstanding = 16 << 10
+)
+
+// Options of the transport. The zero value is fine.
+type Options struct {
+	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two, 256 if 0; and bytes of large frames
+	// under way, a multiple of 32 KiB from 128 KiB on, 512 KiB if 0. A connection has two rings.
+	Slots, Data int
+	// Limit is how many bytes of shared memory one worker may have mapped, whoever made it; 0: 256 MiB.
+	Limit int
+	// AnyUser lets peers of other users in, and dials them. They can then change what is under way, and wake this process at will.
+	AnyUser bool
+	// Fault is asked in each turn whether a connection is cut, below all that tells of it: a turn that nobody makes asks nothing. Nil: never. For tests.
+	Fault func(local, remote string) Fault
+}
+
+// Fault is how a connection is cut.
+type Fault uint8
+
+const (
+	Sound  Fault = iota // it isn't
+	Reset               // broken, and both sides are told
+	Silent              // nothing arrives and nothing leaves, and nobody is told
+)
+
+// New makes the transport.
+//
+// Source: uct_posix component; its settings are UCX_POSIX_*.
+func New(o Options) transport.Transport {
+	for _, d := range []struct {
+		v   *int
+		def int
+	}{{&o.Slots, defaultSlots}, {&o.Data, defaultData}, {&o.Limit, defaultLimit}} {
+		if *d.v == 0 {
+			*d.v = d.def
+		}
+	}
+	return &shm{o}
+}
+
+type shm struct{ o Options }
+
+// Name implements transport.Transport.
+func (*shm) Name() string { return "shm" }
