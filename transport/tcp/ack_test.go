@@ -8,17 +8,13 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// TestAsksForWhatItKeeps: small frames are kept in memory of the transport until they are acknowledged, so it asks in time; frames that
-// nobody keeps are acknowledged seldom, each of which costs both sides a system call.
+// TestAsksForWhatItKeeps: small frames ask for an acknowledgement when a turn ends, each some frames, whoever keeps them.
 func TestAsksForWhatItKeeps(t *testing.T) {
-	for _, c := range []struct {
-		retain bool
-		most   uint64 // bytes that the receiver owes an acknowledgement for
-	}{{true, askEvery}, {false, ackBytes}} {
+	for _, retain := range []bool{true, false} {
 		f, ends := crowd(t, 1)
 		from, to := f.eps[0], ends.b.eps[0]
-		from.Admit(maxFrame, c.retain)
-		to.Admit(maxFrame, c.retain)
+		from.Admit(maxFrame, retain)
+		to.Admit(maxFrame, retain)
 		p := from.sink.(*party)
 		frame := &transport.Frame{ID: 1, Payload: make([]byte, 4<<10), Done: p}
 		owed := uint64(0)
@@ -32,9 +28,36 @@ func TestAsksForWhatItKeeps(t *testing.T) {
 			ends.b.Flush()
 			owed = max(owed, to.in.acceptedBytes-to.acks.outBytes)
 		}
-		if low := c.most / 2; owed > c.most || owed < low {
-			t.Errorf("kept: %v: up to %d bytes are owed an acknowledgement, want %d to %d", c.retain, owed, low, c.most)
+		if low := uint64(askEvery / 2); owed > askEvery || owed < low {
+			t.Errorf("kept: %v: up to %d bytes are owed an acknowledgement, want %d to %d", retain, owed, low, askEvery)
 		}
+	}
+}
+
+// TestAsksForTheRest: while much of what is lent is under way the peer acknowledges it by itself, and nobody asks. When an acknowledgement
+// leaves too little for that, and nothing follows, the sender asks for the rest.
+func TestAsksForTheRest(t *testing.T) {
+	f, ends := crowd(t, 1)
+	from, to := f.eps[0], ends.b.eps[0]
+	from.Admit(maxFrame, true)
+	to.Admit(maxFrame, true)
+	p := from.sink.(*party)
+	frame := &transport.Frame{ID: 1, Payload: make([]byte, 96<<10), ZeroCopy: true, Done: p}
+	for range 15 { // 1.4 MiB: the peer has a reason to acknowledge eleven
+		from.Post(frame)
+	}
+	f.Flush()
+	if !from.out.lent {
+		t.Error("asked with 1.4 MiB under way")
+	}
+	for polls := 0; p.ended < 15; polls++ { // no clock goes here: nothing is acknowledged because it is late
+		if polls > 1_000_000 {
+			t.Fatalf("%d of 15 are acknowledged: nobody asked for the others", p.ended)
+		}
+		f.Progress()
+		f.Flush()
+		ends.b.Progress()
+		ends.b.Flush()
 	}
 }
 
@@ -75,8 +98,8 @@ func (r *recorder) asks() (list []int) {
 	return list
 }
 
-// TestWhoAsks: of frames that go out together the last one asks if a payload is lent, or a frame of its own if all went out before; and of small ones each that fills the memory for
-// them; nobody else, and none twice.
+// TestWhoAsks: of frames that go out together the last one asks if a payload is lent and not too much is under way, or a frame of its own if
+// all went out before; and of small ones the last one of a turn if enough have gathered; nobody else, and none twice.
 func TestWhoAsks(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -85,12 +108,14 @@ func TestWhoAsks(t *testing.T) {
 		want                 []int
 	}{
 		{name: "lent", size: 64 << 10, frames: 4, groups: 3, zero: true, want: []int{3, 7, 11}},
-		{name: "lent, and written early", size: 256 << 10, frames: 4, groups: 2, zero: true, want: []int{-1, -1}},
-		{name: "lent, and partly written early", size: 256 << 10, frames: 5, groups: 2, zero: true, want: []int{4, 9}},
+		{name: "lent, and much is under way", size: 256 << 10, frames: 4, groups: 2, zero: true},
+		{name: "lent, and much is partly under way", size: 256 << 10, frames: 5, groups: 2, zero: true},
 		{name: "lent while the socket is full", size: 64 << 10, frames: 2, groups: 2, zero: true, blocked: true, want: []int{1, 3}},
 		{name: "lent without retention", size: 64 << 10, frames: 4, groups: 2, zero: true, letGo: true},
-		{name: "kept", size: 4 << 10, frames: 80, groups: 1, want: []int{31, 63}},
-		{name: "kept, without retention", size: 4 << 10, frames: 80, groups: 1, letGo: true},
+		{name: "kept", size: 4 << 10, frames: 80, groups: 1, want: []int{79}},
+		{name: "kept, in turns", size: 4 << 10, frames: 20, groups: 5, want: []int{39, 79}},
+		{name: "kept, in a turn without an end", size: 4 << 10, frames: 300, groups: 1, want: []int{127, 255, 299}},
+		{name: "kept, without retention", size: 4 << 10, frames: 80, groups: 1, letGo: true, want: []int{79}},
 		{name: "lent after kept", size: 4 << 10, frames: 8, groups: 10, zero: true, want: []int{7, 15, 23, 31, 39, 47, 55, 63, 71, 79}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

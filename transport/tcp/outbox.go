@@ -12,9 +12,11 @@ const chunkLen = 64 << 10
 const (
 	// earlyWrite is how much may be collected before Post writes by itself.
 	earlyWrite = 1 << 20
-	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then, and
-	// little enough to be in the cache yet.
+	// askEvery so many bytes of small frames an acknowledgement is asked for, when a turn ends: the memory in which they are kept is used
+	// again then, and is in the cache yet. Where nobody keeps them it pays, too: the system gives back its own sooner (docs/performance.md).
 	askEvery = 128 << 10
+	// askWithin is the same, for a turn that doesn't end.
+	askWithin = 512 << 10
 	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
 	// refused, and a turn may bring ten thousands.
 	maxControl = 16 << 20
@@ -37,7 +39,7 @@ type outbox struct {
 	fill      int
 	lastFrame uint64 // number of the last frame that is in it
 	lastHead  []byte // header of the last frame of all
-	kept      int    // bytes of frames that are kept here since an acknowledgement was asked for
+	kept      int    // bytes of frames that are encoded whole since an acknowledgement was asked for
 	lent      bool   // payloads of users were posted, and their acknowledgement is not asked for
 
 	parts []part

@@ -180,6 +180,9 @@ func (ep *endpoint) acked(n uint64) {
 		return
 	}
 	_ = ep.led.Ack(n) // in range, as was just checked
+	if ep.out.lent {
+		ep.soil() // what is left may be too little for the peer to acknowledge by itself
+	}
 	ep.settle()
 	ep.room()
 }

@@ -26,9 +26,9 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	}
 	n := ep.led.Posted()
 	e := ep.led.Push(f)
-	if !f.ZeroCopy && ep.retain {
+	if !f.ZeroCopy {
 		ep.out.kept += f.Len()
-		e.AckNow = e.AckNow || ep.out.kept >= askEvery
+		e.AckNow = e.AckNow || ep.out.kept >= askWithin
 	}
 	if e.AckNow {
 		ep.out.kept = 0
@@ -76,12 +76,18 @@ type batch struct {
 
 func (b *batch) len() int { return b.before + b.control + b.after }
 
-// flush writes what waits, as far as the system takes it. If somebody waits for his memory, the last frame asks for all before it.
+// flush writes what waits, as far as the system takes it.
 func (ep *endpoint) flush() {
-	if ep.out.lent && ep.willWrite() {
+	if ep.willWrite() && ep.asks() {
 		ep.out.ask(&ep.led)
 	}
 	ep.write()
+}
+
+// asks says whether the last frame asks for all before it: if somebody waits for his memory and the peer has too little to acknowledge it
+// by itself, or if enough was posted.
+func (ep *endpoint) asks() bool {
+	return ep.out.lent && ep.led.Bytes() < ackBytes || ep.out.kept >= askEvery && ep.out.waits > 0
 }
 
 func (ep *endpoint) willWrite() bool { return ep.state == up && !ep.out.blocked && ep.writes() }
