@@ -83,11 +83,11 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 	}
 	defer func() { d.leave(d.ends, &err) }()
 	order := rand.New(rand.NewPCG(p.Seed, p.Seed^perWord))
-	for range couples {
+	for i := range couples {
 		if err := d.renew(order.IntN(2)); err != nil {
 			return r, err
 		}
-		if err := d.fight(order, (p.Pairs+couples-1)/couples); err != nil {
+		if err := d.fight(order, p.Pairs*(i+1)/couples-p.Pairs*i/couples); err != nil {
 			return r, err
 		}
 	}
@@ -99,7 +99,7 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 
 // couples is how many times the two endpoints are made anew, in either order: where their memory lies makes a difference
 // of some percent that stays for their life, and must not pass for one of the modes.
-const couples = 20
+const couples = 80
 
 // duel is two endpoints that take turns.
 type duel struct {
