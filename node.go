@@ -44,7 +44,7 @@ func Open(o Options) (*Node, error) {
 	}
 	cfg := set.Node()
 	if o.Transports == nil {
-		o.Transports = transports(cfg)
+		o.Transports = transports(cfg, o.Faults)
 	}
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
 	if n.log == nil {
