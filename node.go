@@ -2,16 +2,15 @@ package braid
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/rail"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/topo"
 )
 
@@ -29,7 +28,7 @@ type Node struct {
 
 	mu      sync.Mutex
 	workers []*Worker
-	rails   rails
+	rails   rail.Known
 	closed  bool
 }
 
@@ -44,35 +43,19 @@ func Open(o Options) (*Node, error) {
 	}
 	cfg := set.Node()
 	if o.Transports == nil {
-		o.Transports = transports(cfg, o.Faults)
+		o.Transports = transports(cfg)
 	}
-	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: random() | 1, mem: memory.NewTable(random)}
+	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: secret.Random() | 1, mem: memory.NewTable(secret.Random)}
 	if n.log == nil {
-		n.log = slog.New(logHandler(cfg.Log))
+		n.log = slog.New(cfg.LogHandler())
 	}
-	if n.rails.chosen, err = topo.Select(cfg.Rails); err != nil {
+	if n.rails.Chosen, err = topo.Select(cfg.Rails); err != nil {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	for _, text := range set.Warnings() {
 		n.log.Warn("braid: " + text)
 	}
 	return n, nil
-}
-
-// logHandler is for who hands in no log: silent, or to standard error from the level on that the setting has.
-func logHandler(setting int) slog.Handler {
-	levels := []slog.Level{1: slog.LevelError, 2: slog.LevelWarn, 3: slog.LevelInfo, 4: slog.LevelDebug} // the words of the setting
-	if setting == 0 {
-		return slog.DiscardHandler
-	}
-	return slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: levels[setting]})
-}
-
-// random is unguessable: keys and names of incarnations are made of it.
-func random() uint64 {
-	var b [8]byte
-	rand.Read(b[:])
-	return binary.LittleEndian.Uint64(b[:])
 }
 
 // start is the zero of each worker's clock, one for the whole process.
@@ -87,8 +70,7 @@ func (n *Node) Close() error {
 	n.mu.Lock()
 	ws := n.workers
 	n.workers, n.closed = nil, true
-	watcher := n.rails.watcher
-	n.rails.watcher = nil
+	watcher := n.rails.Leave()
 	n.mu.Unlock()
 	if watcher != nil {
 		watcher.Close() // not under the lock, which it may wait for

@@ -2,7 +2,6 @@ package braid
 
 import (
 	"net/netip"
-	"sync"
 
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/topo"
@@ -57,40 +56,13 @@ func (n *Node) Rails() []Rail {
 	return railsOf(n.view())
 }
 
-// rails is what a node knows of them. A goroutine of the node learns of changes, leaves the new table with each worker and wakes it; it touches nothing else.
-type rails struct {
-	once    sync.Once
-	chosen  topo.Selection
-	table   []topo.Rail
-	watcher *rail.Watcher
-}
+// view is what is known now. A goroutine learns of changes, leaves the new table with each worker and wakes it; it touches nothing else. Under the node's lock.
+func (n *Node) view() topo.View { return n.rails.View(n.log, n.railsChanged) }
 
-// view is what is known now. Under the node's lock.
-func (n *Node) view() topo.View {
-	n.rails.once.Do(n.watchRails)
-	return topo.View{Rails: n.rails.table, Chosen: n.rails.chosen, Route: rail.Route}
-}
-
-// watchRails begins to watch. Without a table nothing is known of rails: the system picks, and addresses that were asked for are bound.
-func (n *Node) watchRails() {
-	r := &n.rails
-	var err error
-	if r.watcher, r.table, err = rail.Watch(n.railsChanged); err != nil {
-		n.log.Warn("changes of this host's addresses will not be noticed", "reason", err)
-		if r.table, err = rail.Read(); err != nil {
-			n.log.Warn("this host's addresses are not known: the system picks where lanes run", "reason", err)
-		}
-	}
-	for _, e := range (topo.View{Rails: r.table, Chosen: r.chosen}).Unmatched() {
-		n.log.Warn("a rail that was asked for is not there", "rail", e)
-	}
-}
-
-// railsChanged is called by the watcher.
 func (n *Node) railsChanged(table []topo.Rail) {
 	n.mu.Lock()
-	n.rails.table = table
 	defer n.mu.Unlock()
+	n.rails.Learn(table)
 	for _, w := range n.workers {
 		w.news.Store(&table)
 		w.Wake()

@@ -1,11 +1,7 @@
 package braid
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/secret"
@@ -62,34 +58,7 @@ func FromEnv() (Options, error) {
 //
 // Errors: the file's, or every line that can't be, with its number; the other lines hold. A file with a secret that others can read is refused.
 // Source: ucx.conf.
-func (s *Settings) ReadFile(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, config.MostFile+1))
-	if err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
-	if err := mayHold(f, text); err != nil {
-		return fmt.Errorf("settings: %s: %w", name, err)
-	}
-	return s.set.File(name, text)
-}
-
-// mayHold refuses a file with a secret in it that others can read or change: then it is none.
-func mayHold(f *os.File, text []byte) error {
-	var said config.Set
-	if said.File("", text); said.Node().Secret == "" {
-		return nil
-	}
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return secret.MayHold(st.Mode())
-}
+func (s *Settings) ReadFile(name string) error { return s.set.ReadFile(name, secret.MayHold) }
 
 // ConfigVariable is the environment's variable that names a file of settings.
 const ConfigVariable = "BRAID_CONFIG"
@@ -100,15 +69,7 @@ const ConfigVariable = "BRAID_CONFIG"
 // Errors: those of ReadFile, and every value that can't be; the others hold.
 // Source: UCX_ variables.
 func (s *Settings) ReadEnv(environ []string) error {
-	var errs []error
-	for _, e := range environ {
-		if name, ok := strings.CutPrefix(e, ConfigVariable+"="); ok && name != "" {
-			if err := s.ReadFile(name); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", ConfigVariable, err))
-			}
-		}
-	}
-	return errors.Join(append(errs, s.set.Environ(environ))...)
+	return s.set.ReadEnviron(environ, ConfigVariable, secret.MayHold)
 }
 
 // Set says one value, as a flag does. where is what an error and Setting.Where shall name: "--window".

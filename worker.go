@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/invariants"
 	"github.com/openbraid/braid/internal/rail"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -57,7 +58,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 	}
 	eng, err := worker.New(worker.Options{
 		Config: n.cfg.Config, Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.view(),
-		Env: transport.Env{Now: clock, Rand: random, Log: n.log},
+		Env: transport.Env{Now: clock, Rand: secret.Random, Log: n.log},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("braid: %w", err)
