@@ -29,7 +29,7 @@ func TestNoAllocations(t *testing.T) {
 			haveLanes(t, o, len(opts.Rails))
 			var got atomic.Int64
 			o.bw.HandleAM(1, func(*braid.Message) { got.Add(1) })
-			key, source := o.mem.Key(braid.Write), o.mem.Key(braid.Read)
+			key, source, word := o.mem.Key(braid.Write), o.mem.Key(braid.Read), o.mem.Key(braid.Atomic)
 			for _, c := range []struct {
 				name string
 				size int
@@ -50,33 +50,41 @@ func TestNoAllocations(t *testing.T) {
 				}},
 				{"get of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostGet(b, source, 8) }},
 				{"get of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostGet(b, source, 0) }},
+				{"add", 0, func(b []byte) braid.Request { return o.a.Word64(word, 8).PostAdd(1) }},
+				{"fetch-add", 0, func(b []byte) braid.Request { return o.a.Word64(word, 8).PostFetchAdd(1).Request }},
+				{"compare-and-swap of 32 bits", 0, func(b []byte) braid.Request { return o.a.Word32(word, 8).PostCompareSwap(1, 2).Request }},
 				{"flush", 0, func(b []byte) braid.Request { o.a.PostPut(b, key, 0); return o.a.PostFlush() }},
 			} {
-				b := make([]byte, c.size)
-				one := func() {
-					for range 8 {
-						r := c.post(b)
-						for done, err := r.Test(); !done; done, err = r.Test() {
-							if err != nil {
-								t.Fatal(err)
-							}
-							o.turn()
-						}
-						r.Release()
-						o.turn()
-					}
-				}
-				for range 200 {
-					one() // pools and rings reach their sizes
-				}
-				if n := testing.AllocsPerRun(200, one); n >= 1 {
-					t.Errorf("%s: %.1f allocations in 8 operations", c.name, n)
-				}
+				allocatesNothing(t, o, c.name, make([]byte, c.size), c.post)
 			}
 			if got.Load() == 0 {
 				t.Error("no message arrived")
 			}
 		})
+	}
+}
+
+// allocatesNothing posts the same again and again.
+func allocatesNothing(t *testing.T, o *owned, name string, b []byte, post func(b []byte) braid.Request) {
+	t.Helper()
+	one := func() {
+		for range 8 {
+			r := post(b)
+			for done, err := r.Test(); !done; done, err = r.Test() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.turn()
+			}
+			r.Release()
+			o.turn()
+		}
+	}
+	for range 200 {
+		one() // pools and rings reach their sizes
+	}
+	if n := testing.AllocsPerRun(200, one); n >= 1 {
+		t.Errorf("%s: %.1f allocations in 8 operations", name, n)
 	}
 }
 

@@ -113,8 +113,14 @@ func (ep *Endpoint) Abort() {
 
 // do posts and waits. While too many operations wait already, it waits for room.
 func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error)) error {
+	_, err := ep.get(ctx, post)
+	return err
+}
+
+// get is do of what brings something.
+func (ep *Endpoint) get(ctx context.Context, post func() (*request.Request, error)) (result, error) {
 	if err := ep.w.mayWait("wait", ep.e.Addr()); err != nil {
-		return err
+		return result{}, err
 	}
 	for {
 		ep.w.lock()
@@ -122,24 +128,23 @@ func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error
 		ep.w.unlock()
 		switch {
 		case r != nil:
-			_, err := ep.w.wait(ctx, r)
-			return err
+			return ep.w.wait(ctx, r)
 		case err == nil:
 			if ep.w.owned {
 				ep.w.eng.Flush()
 			}
-			return nil
+			return result{}, nil
 		case !errors.Is(err, outcome.ErrBackPressure):
-			return public(err)
+			return result{}, public(err)
 		}
 		ep.w.lock()
 		r, err = ep.e.PostRoom()
 		ep.w.unlock()
 		if err != nil {
-			return public(err)
+			return result{}, public(err)
 		}
 		if _, err := ep.w.wait(ctx, r); err != nil {
-			return err
+			return result{}, err
 		}
 	}
 }
@@ -187,6 +192,7 @@ func (ep *Endpoint) Err() error {
 // Stats are counters of an endpoint since its beginning.
 type Stats struct {
 	Puts, Gets, Messages uint64 // posted
+	Atomics              uint64
 	Fenced               uint64 // times that one had to wait for a fence
 	Handovers            uint64 // lanes lost and handed over
 	ReplayedFrames       uint64
@@ -199,7 +205,7 @@ func (ep *Endpoint) Stats() Stats {
 	ep.w.lock()
 	defer ep.w.unlockOnly()
 	s := ep.e.Stats()
-	return Stats{s.Puts, s.Gets, s.Messages, s.Fenced, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+	return Stats{s.Puts, s.Gets, s.Messages, s.Atomics, s.Fenced, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
 }
 
 // Addr is the peer's address, Peer the name that it gave itself.

@@ -77,7 +77,7 @@ func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		e = res.(*worker.Endpoint)
+		e = res.any.(*worker.Endpoint)
 	}
 	return endpoint(e), nil
 }

@@ -15,7 +15,7 @@ type Rights uint8
 const (
 	Read   = Rights(wire.Read)   // get
 	Write  = Rights(wire.Write)  // put
-	Atomic = Rights(wire.Atomic) // atomic operations, when there are any
+	Atomic = Rights(wire.Atomic) // atomic operations: to read and change words by them
 )
 
 // Memory is memory that peers may be given access to. It is safe for concurrent use; its bytes follow the
@@ -62,17 +62,34 @@ func (m *Memory) Key(rights Rights) RKey { return RKey{m.r.Key(wire.Rights(right
 // it whole.
 //
 // Errors: panics if offset is not a multiple of 8 inside of the memory, as an index out of range does.
-func (m *Memory) Load64(offset uint64) uint64 { return atomic.LoadUint64(m.word(offset)) }
+func (m *Memory) Load64(offset uint64) uint64 { return m.Word64(offset).Load() }
 
 // Store64 writes the aligned 64-bit word at offset. See Load64.
-func (m *Memory) Store64(offset, v uint64) { atomic.StoreUint64(m.word(offset), v) }
+func (m *Memory) Store64(offset, v uint64) { m.Word64(offset).Store(v) }
 
-func (m *Memory) word(offset uint64) *uint64 {
-	w := m.r.Word(offset)
+// Word64 is the aligned 64-bit word at offset, for this program's own atomics: they and peers' operations on it (Endpoint.Word64) are
+// atomic to each other.
+//
+// Errors: panics as Load64 does.
+func (m *Memory) Word64(offset uint64) *atomic.Uint64 {
+	w := m.r.Word64(offset)
 	if w == nil {
-		panic(fmt.Sprintf("braid: word at offset %d of memory of %d bytes: must be aligned to 8 and inside", offset, len(m.r.Bytes)))
+		m.noWord(offset, 8)
 	}
 	return w
+}
+
+// Word32 is Word64 of a word of 32 bits, at a multiple of 4.
+func (m *Memory) Word32(offset uint64) *atomic.Uint32 {
+	w := m.r.Word32(offset)
+	if w == nil {
+		m.noWord(offset, 4)
+	}
+	return w
+}
+
+func (m *Memory) noWord(offset uint64, size int) {
+	panic(fmt.Sprintf("braid: word at offset %d of memory of %d bytes: must be aligned to %d and inside", offset, len(m.r.Bytes), size))
 }
 
 // Deregister ends remote access at once: what peers do with keys from now on is refused. ErrBusy says that a

@@ -36,11 +36,16 @@ func (q Request) taken() bool { return q.stale() || q.r.Waited }
 // request is still the caller's. If the context is over
 // first, the buffers are the caller's again when Wait returns, and the error's Fate says what the peer may have done.
 func (q Request) Wait(ctx context.Context) error {
+	_, err := q.wait(ctx)
+	return err
+}
+
+func (q Request) wait(ctx context.Context) (result, error) {
 	if q.r == nil {
-		return q.err
+		return result{}, q.err
 	}
 	if err := q.w.mayWait("wait", ""); err != nil {
-		return err
+		return result{}, err
 	}
 	q.w.lock()
 	taken := q.taken()
@@ -49,10 +54,9 @@ func (q Request) Wait(ctx context.Context) error {
 	}
 	q.w.unlockOnly()
 	if taken {
-		return opError("wait", "", ErrRequest)
+		return result{}, opError("wait", "", ErrRequest)
 	}
-	_, err := q.w.wait(ctx, q.r)
-	return err
+	return q.w.wait(ctx, q.r)
 }
 
 // Test says whether the user's end is reached, and how. It makes no progress and does not give the request back.
@@ -71,7 +75,10 @@ func (q Request) Test() (done bool, err error) {
 // Then has fn called with the operation's error at the end of the turn in which it ends, and gives the request back.
 // If it has ended already, fn is called with the next callbacks, not from inside Then (unless the worker is closed). A request
 // that was given back, or that somebody waits for, calls nobody.
-func (q Request) Then(fn func(error)) {
+func (q Request) Then(fn func(error)) { q.then(fn, false) }
+
+// then is Then. keep: fn gives the request back.
+func (q Request) then(fn func(error), keep bool) {
 	if q.w == nil { // the zero Request
 		fn(q.err)
 		return
@@ -81,7 +88,10 @@ func (q Request) Then(fn func(error)) {
 	case q.r == nil:
 		q.w.eng.Calls().Done(fn, q.err)
 	case !q.taken():
-		q.w.eng.Then(q.r, func(err error) { fn(public(err)) })
+		q.w.eng.OnEnd(q.r, func(err error) { fn(public(err)) })
+		if q.r.Waited = keep; !keep {
+			q.w.eng.Release(q.r)
+		}
 	}
 	closed := q.w.closed
 	q.w.unlock()

@@ -170,7 +170,7 @@ func (w *Worker) mayWait(op, peer string) error {
 }
 
 // wait makes progress until r's end for the user, or until the context is over. It gives r back.
-func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
+func (w *Worker) wait(ctx context.Context, r *request.Request) (result, error) {
 	if w.owned {
 		return w.waitOwned(ctx, r)
 	}
@@ -191,7 +191,7 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (any, error) {
 	w.lock()
 	defer w.unlock()
 	if !r.Ended() {
-		return nil, public(w.eng.Abandon(r, ctx.Err()))
+		return result{}, public(w.eng.Abandon(r, ctx.Err()))
 	}
 	return w.take(r)
 }
@@ -224,12 +224,12 @@ func (w *Worker) poll(ctx context.Context, r *request.Request) {
 	}
 }
 
-func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error) {
-	var s slumber
-	defer s.end()
+func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (result, error) {
+	var nap sleep.Nap
+	defer nap.End()
 	for idle := 0; !r.Ended(); {
 		if ctx.Err() != nil {
-			return nil, public(w.eng.Abandon(r, ctx.Err()))
+			return result{}, public(w.eng.Abandon(r, ctx.Err()))
 		}
 		n := w.progress()
 		if n > 0 {
@@ -238,30 +238,11 @@ func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (any, error)
 			idle++
 		}
 		if w.pace.Waited(n, idle) {
-			w.slumber(ctx, &s)
+			w.slumber(ctx, &nap)
 		}
 	}
 	return w.take(r)
 }
-
-// slumber is the sleep of one who owns his worker, and has a context.
-type slumber struct {
-	slept int
-	stop  func() bool // of what wakes him when the context is over; nil: nothing does
-}
-
-func (s *slumber) end() {
-	if s.stop != nil {
-		s.stop()
-	}
-}
-
-const (
-	// look is how long a context may go unlooked at,
-	look = 10 * time.Millisecond
-	// looks times; who sleeps longer has himself woken when it is over. That costs an allocation.
-	looks = 3
-)
 
 // watch has the descriptors of an Owned worker tell of what arrives: its owner means to sleep.
 func (w *Worker) watch() {
@@ -270,15 +251,8 @@ func (w *Worker) watch() {
 }
 
 // slumber sleeps until something arrives or is due, or the context is over.
-func (w *Worker) slumber(ctx context.Context, s *slumber) {
-	timeout := time.Duration(-1)
-	if ctx.Done() != nil && s.stop == nil {
-		if s.slept++; s.slept <= looks {
-			timeout = look
-		} else {
-			s.stop = context.AfterFunc(ctx, w.Wake)
-		}
-	}
+func (w *Worker) slumber(ctx context.Context, nap *sleep.Nap) {
+	timeout := nap.Next(ctx, w.Wake)
 	w.watch()
 	if due := w.eng.Deadline(); due != 0 {
 		if left := max(0, due-clock()); timeout < 0 || left < timeout {
@@ -288,8 +262,14 @@ func (w *Worker) slumber(ctx context.Context, s *slumber) {
 	w.sleeper.Wait(timeout)
 }
 
-func (w *Worker) take(r *request.Request) (any, error) {
-	res, err := r.Result, public(r.Err)
+// result is what a request brought.
+type result struct {
+	any any
+	old uint64 // of a fetch
+}
+
+func (w *Worker) take(r *request.Request) (result, error) {
+	res, err := result{r.Result, r.Old()}, public(r.Err)
 	w.eng.Release(r)
 	return res, err
 }

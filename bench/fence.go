@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/internal/perf/median"
+	"github.com/openbraid/braid/internal/perf"
 )
 
 // duo is two nodes of this process, polled in turns: what a fence costs has nothing to do with a second processor.
@@ -147,11 +147,11 @@ func (b *bench) fences(ctx context.Context) (rows []row, err error) {
 			ours, theirs, ratios = append(ours, with), append(theirs, without), append(ratios, without/with)
 		}
 		d.close()
-		r.Ours = median.Of(ours).Median
+		r.Ours = perf.Median(ours).Median
 		r.Verdict = c.goal.verdict(r.Ours)
 		if c.than != "" {
-			i := median.Of(ratios)
-			r.Theirs, r.Ratio = median.Of(theirs).Median, &i
+			i := perf.Median(ratios)
+			r.Theirs, r.Ratio = perf.Median(theirs).Median, &i
 			r.Verdict = c.goal.verdict(i.Median)
 		}
 		rows = append(rows, r)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf"
 )
 
 // class is how far apart two processors are.
@@ -41,7 +41,7 @@ func distance(cpuA, cpuB string) (time.Duration, error) {
 	times := make([]time.Duration, 0, probeBatches)
 	const total = probeBatches * probeTrips
 	go func() {
-		err := cpu.Hold(cpuB)
+		err := perf.Hold(cpuB)
 		for i := uint64(1); err == nil && i <= total; i++ {
 			for l.v.Load() != 2*i-1 {
 			}
@@ -50,7 +50,7 @@ func distance(cpuA, cpuB string) (time.Duration, error) {
 		errs <- err
 	}()
 	go func() {
-		err := cpu.Hold(cpuA)
+		err := perf.Hold(cpuA)
 		i := uint64(1)
 		for b := 0; err == nil && b < probeBatches; b++ {
 			begun := time.Now()

@@ -19,12 +19,10 @@ var errNobody = errors.New("nobody here can do that: it is for braid fault, and 
 // concurrent use. It starts nothing: what is due is done by the next call, so somebody calls Advance where calls may be rare.
 type Injector struct {
 	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
-	// others, before the first rule.
+	// other two, before the first rule.
 	Outside func(r Rule, begin bool) (hits int, err error)
-	// Stands says whether all lanes stand, for rules that wait for that, besides what connections say. Nil: that is enough.
+	// Stands says whether all lanes stand, for rules that wait for that. Nil: what connections say.
 	Stands func() bool
-	// Told is told when a rule comes into force, and when it is over. It must not call the injector. Nil: nobody.
-	Told func(r Rule, begin bool, at time.Duration)
 	// Wake is called by Advance while something that was held back may go on: who sleeps on descriptors does not see that. Nil: nobody sleeps.
 	Wake func()
 
@@ -70,30 +68,17 @@ func (i *Injector) Apply(rules ...Rule) {
 
 // Advance does what is due, and says when it wants to be called again; 0: when something changes.
 func (i *Injector) Advance() time.Duration {
-	next, held := i.step()
+	i.mu.Lock()
+	i.advance()
+	next, held := i.next(i.now()), false
+	for _, a := range i.live {
+		held = held || a.inForce && a.Action == Delay
+	}
+	i.mu.Unlock()
 	if held && i.Wake != nil {
 		i.Wake()
 	}
 	return next
-}
-
-// step also says whether something is held back.
-func (i *Injector) step() (next time.Duration, held bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.advance()
-	for _, a := range i.live {
-		held = held || a.inForce && a.Action == Delay
-	}
-	return i.next(i.now()), held
-}
-
-// Whole says whether every lane that there was stands: none is cut, and not replaced yet.
-func (i *Injector) Whole() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.advance()
-	return i.whole()
 }
 
 // Over says whether no rule has anything left to do.
@@ -102,19 +87,6 @@ func (i *Injector) Over() bool {
 	defer i.mu.Unlock()
 	i.advance()
 	return len(i.live) == 0
-}
-
-// Where says in which slot a connection is, and of which device its local address is.
-func (i *Injector) Where(local, remote string) (slot int, device string, ok bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, m := range i.conns {
-		c := m.base()
-		if c.on == "tcp" && c.local == local && c.remote == remote || c.on == "rc" && host(c.local) == host(local) {
-			return c.slot, c.device, true
-		}
-	}
-	return -1, "", false
 }
 
 // Heal ends the rules about rail, those in force and those that wait; "" ends all.

@@ -77,10 +77,13 @@ func TestStoreWritesWordsWhole(t *testing.T) {
 	b := Aligned(24)
 	Store(b[8:16], []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	r := testTable().Add(b)
-	if w := r.Word(8); w == nil || *w != 0x0807060504030201 {
+	if w := r.Word64(8); w == nil || w.Load() != 0x0807060504030201 {
 		t.Fatal("word", w)
 	}
-	if r.Word(1) != nil || r.Word(17) != nil || r.Word(^uint64(0)) != nil {
+	if w := r.Word32(12); w == nil || w.Load() != 0x08070605 {
+		t.Fatal("word of 4", w)
+	}
+	if r.Word64(1) != nil || r.Word64(17) != nil || r.Word64(^uint64(0)) != nil || r.Word32(2) != nil || r.Word32(21) != nil || r.Word32(^uint64(0)) != nil {
 		t.Fatal("words that aren't")
 	}
 	Store(b[1:9], []byte{9, 9, 9, 9, 9, 9, 9, 9})

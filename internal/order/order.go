@@ -68,13 +68,10 @@ func (b *Book) Issue(p *Place) uint64 {
 func (b *Book) Issued() uint64 { return b.issued }
 
 // Cut ends the current epoch, unless nothing was issued in it, and returns the last epoch that a flush issued now must wait
-// for. With nothing unexecuted, it need not wait.
+// for; nothing says that nothing of it is unexecuted.
 func (b *Book) Cut() (epoch uint64, nothing bool) {
-	if b.low() == none {
-		return 0, true
-	}
 	b.next()
-	return b.cur - 1, false
+	return b.cur - 1, b.low() == none
 }
 
 func (b *Book) next() {

@@ -62,9 +62,10 @@ type Terms struct {
 	PendingBytes uint64 // bytes of operations that may wait
 	MaxMessage   uint64 // bytes that the peer takes
 	NoSignal     bool   // the peer does not know puts with a signal
+	NoAtomic     bool   // nor atomic operations
 	Stay         uint64 // bytes under way up to which small operations stay on the lane of the last one: they share its writes
 	Stripe       int    // bytes from which a message goes over several lanes at once
-	Credits      int    // answers to gets that the peer has room for
+	Credits      int    // answers to gets and fetches that the peer has room for
 	OwnCredits   int    // and that this side has
 	Backlog      uint64 // cost of messages that the peer takes before it has handled them
 	OwnBacklog   uint64 // and that this side takes
@@ -74,7 +75,7 @@ type Terms struct {
 // Stats are counters.
 type Stats struct {
 	Puts, Messages uint64 // posted
-	Gets           uint64
+	Gets, Atomics  uint64
 	Fenced         uint64 // times that an operation had to wait for a fence
 	ReplayedFrames uint64
 	ReplayedBytes  uint64

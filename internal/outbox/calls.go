@@ -31,6 +31,11 @@ func (c Calls) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Reque
 	return c.b.PostGet(dst, key, offset)
 }
 
+// PostAtomic changes one word of the peer's memory. See Box.PostAtomic.
+func (c Calls) PostAtomic(key wire.RKey, h wire.AtomicOp) (*request.Request, error) {
+	return c.b.PostAtomic(key, h)
+}
+
 // PostFlush waits for everything posted before, or for what f says. See Box.PostFlush.
 func (c Calls) PostFlush(f Flushing) (*request.Request, error) { return c.b.PostFlush(f) }
 

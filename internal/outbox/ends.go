@@ -117,7 +117,7 @@ func (b *Box) Cancel(r *request.Request) {
 			r.Retired = true
 			b.report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
 		}
-	case request.Put, request.AM, request.Get:
+	case request.Put, request.AM, request.Get, request.Atomic:
 		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) && !b.gets.pend.Remove(r) {
 			return
 		}
@@ -133,12 +133,12 @@ func (b *Box) Cancel(r *request.Request) {
 // on which frames of it may be.
 func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 	switch r.Kind {
-	case request.Get, request.Put, request.AM:
+	case request.Get, request.Put, request.AM, request.Atomic:
 		if r.Unsent {
 			r.Unsent = false
 			b.freed(r.Epoch)
 		}
-		if r.Kind == request.Get {
+		if r.Fetches() {
 			b.letGoGet(r)
 			return
 		}

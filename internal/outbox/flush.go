@@ -28,7 +28,7 @@ func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
 	if f.Cancel {
 		b.cancelWaiting(f.Key)
 	}
-	epoch, nothing := b.book.Cut()
+	epoch, nothing := b.cut()
 	if nothing {
 		b.covered = b.book.Issued()
 		return nil, b.TakeRefusal()
@@ -54,11 +54,20 @@ func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
 
 // PostClose is a flush at whose end Host.Flushed is called. It stays until EndClose, or End.
 func (b *Box) PostClose() *request.Request {
-	epoch, nothing := b.book.Cut()
+	epoch, nothing := b.cut()
 	r := b.flush(request.Close, epoch, nothing)
 	b.checkFlushes()
 	return r
 }
+
+// cut ends the epoch. With nothing left to wait for, a flush need not.
+func (b *Box) cut() (epoch uint64, nothing bool) {
+	epoch, nothing = b.book.Cut()
+	return epoch, nothing && b.unsent.Len() == 0
+}
+
+// done says whether everything up to an epoch is executed, and the result of each fetch is here.
+func (b *Box) done(epoch uint64) bool { return b.book.Done(epoch) && b.unsent.First() > epoch }
 
 func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Request {
 	r := b.pool.Get(kind, b)
@@ -74,7 +83,7 @@ func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Requ
 // checkFlushes ends the flushes that have nothing left to wait for.
 func (b *Box) checkFlushes() {
 	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
-		if !r.Whole && !b.book.Done(r.Epoch) {
+		if !r.Whole && !b.done(r.Epoch) {
 			break
 		}
 		if r.Kind == request.Close {
@@ -152,7 +161,7 @@ func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 			return false
 		}
 	}
-	if b.off.place.First() > epoch {
+	if b.off.place.First() > epoch && b.unsent.First() > epoch {
 		return true
 	}
 	for _, q := range []*request.Queue{&b.pendAny, &b.signals, &b.gets.pend, &b.gets.waiting} {
@@ -207,7 +216,7 @@ func (b *Box) report(r *request.Request, err error) {
 // freed notes that the buffers of an operation are its user's again.
 func (b *Box) freed(epoch uint64) {
 	if b.unsent.Leave(epoch) {
-		b.checkPartial()
+		b.checkFlushes()
 	}
 }
 

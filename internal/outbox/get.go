@@ -67,6 +67,9 @@ func (b *Box) postGets() (n int) {
 		g.pend.Pop()
 		b.leave(r)
 		g.waiting.Push(r)
+		if r.Kind == request.Atomic {
+			b.landed(r)
+		}
 		b.checkRooms()
 	}
 	return n
@@ -82,9 +85,9 @@ func (b *Box) GetRoom(h wire.GetData, size int) ([]byte, *request.Request) {
 	return r.Dst[h.At : h.At+uint64(size) : h.At+uint64(size)], r
 }
 
-// get is the get with the given number, nil if it is not one, or is over.
+// get is the get, or the fetch, with the given number, nil if it is not one, or is over.
 func (b *Box) get(op uint64) *request.Request {
-	if r := b.pool.Find(op); r != nil && r.Kind == request.Get && r.Owner == request.Owner(b) {
+	if r := b.pool.Find(op); r != nil && r.Fetches() && r.Owner == request.Owner(b) {
 		return r
 	}
 	return nil
@@ -93,7 +96,7 @@ func (b *Box) get(op uint64) *request.Request {
 // Answered takes an answer. The error says that the peer can't have sent it.
 func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	if b.gets.asked == 0 {
-		return fmt.Errorf("an answer to a get that nobody asked for")
+		return fmt.Errorf("an answer that nobody asked for")
 	}
 	b.gets.asked--
 	b.host.Wake() // there is a credit again
@@ -102,16 +105,16 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 		return nil // its user did not want to wait, and all else of it is over
 	}
 	if r.Replies == 0 {
-		return fmt.Errorf("a second answer to a get")
+		return fmt.Errorf("a second answer to one operation")
 	}
 	r.Replies--
 	switch {
 	case h.Code != 0 && r.Err == nil:
-		r.Err = b.fail("get", outcome.NotExecuted, fmt.Errorf("%w: %v", outcome.ErrAccess, h.Code))
+		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, fmt.Errorf("%w: %v", outcome.ErrAccess, h.Code))
 	case h.Code == 0 && !placed && r.Dst != nil:
 		room, _ := b.GetRoom(h, len(payload))
 		if room == nil && len(payload) > 0 {
-			return fmt.Errorf("an answer of %d bytes at %d to a get of %d", len(payload), h.At, len(r.Dst))
+			return fmt.Errorf("an answer of %d bytes at %d to %s of %d", len(payload), h.At, r.Kind, len(r.Dst))
 		}
 		copy(room, payload)
 	}
@@ -140,12 +143,13 @@ func (b *Box) letGoGet(r *request.Request) {
 	}
 }
 
-// reply is an answer to a get of the peer, and the Completer of its frame.
+// reply is an answer to a get or a fetch of the peer, and the Completer of its frame.
 type reply struct {
 	b      *Box
 	head   wire.GetData
 	data   []byte
 	region *memory.Region // that data is of; kept until the peer has it
+	word   [8]byte        // what data is of otherwise
 	next   *reply
 }
 
@@ -170,14 +174,23 @@ func (p *reply) Executed(uint64, error) {
 // Reply answers a get of the peer: with data of a region that was entered for it, or with a reason. It never waits: what can't be
 // posted now has a slot, and the peer has credits for so many (R14).
 func (b *Box) Reply(h wire.GetData, data []byte, region *memory.Region) error {
-	g := &b.gets
-	p := g.spare
+	p := b.newReply(h)
+	p.data, p.region = data, region
+	return b.queueReply(p)
+}
+
+func (b *Box) newReply(h wire.GetData) *reply {
+	p := b.gets.spare
 	if p == nil {
-		p = &reply{b: b}
-	} else {
-		g.spare = p.next
+		return &reply{b: b, head: h}
 	}
-	p.head, p.data, p.region, p.next = h, data, region, nil
+	b.gets.spare = p.next
+	p.head, p.next = h, nil
+	return p
+}
+
+func (b *Box) queueReply(p *reply) error {
+	g := &b.gets
 	if q := &g.replies; q.tail == nil {
 		q.head, q.tail = p, p
 	} else {
@@ -186,7 +199,7 @@ func (b *Box) Reply(h wire.GetData, data []byte, region *memory.Region) error {
 	g.replies.n++
 	b.postReplies()
 	if g.replies.n > b.OwnCredits {
-		return fmt.Errorf("more gets than this side has promised to answer at a time: %d", b.OwnCredits)
+		return fmt.Errorf("more gets and fetches than this side has promised to answer at a time: %d", b.OwnCredits)
 	}
 	return nil
 }
@@ -226,7 +239,7 @@ func (b *Box) endGets(err error) {
 	for r := g.waiting.Pop(); r != nil; r = g.waiting.Pop() {
 		r.Replies = 0
 		if r.Err == nil {
-			r.Err = b.fail("get", outcome.Unknown, err)
+			r.Err = b.fail(r.Kind.String(), outcome.Unknown, err)
 		}
 		if r.Frames == 0 {
 			b.finish(r)

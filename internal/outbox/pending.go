@@ -161,7 +161,7 @@ func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
 		return false
 	}
 	l.place.Enter(r.Epoch)
-	if r.Kind == request.Put {
+	if r.Kind == request.Put || r.Kind == request.Atomic {
 		l.touch(r.Key.Index, r.Epoch)
 		follows(r, l)
 	}

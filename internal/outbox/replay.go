@@ -219,6 +219,7 @@ func (b *Box) drop(p *replay) {
 		old.of.settle()
 	}
 	r := requestOf(p.done)
+	b.gets.drop(r)
 	r.Frames, r.Borrowed, r.Begun = 0, 0, false
 	r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)

@@ -36,6 +36,10 @@ func (s *seat) touchAgain(f *transport.Frame, epoch uint64) {
 			s.touch(h.Index, epoch)
 			s.touch(h.Signal.Index, epoch)
 		}
+	case wire.IDAtomicOp:
+		if h, err := wire.DecodeAtomicOp(f.Head); err == nil {
+			s.touch(h.Index, epoch)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 //
 //	put      Put[0..n)  Put[n..2n)  ...              any lane, no order
 //	get      Get[0..n)  Get[n..2n)  ...              any lane, each answered by one GetData on any lane
+//	atomic   AtomicOp                                any lane; one that fetches is answered by one GetData on any lane
 //	message  AM                                      one frame
 //	         AMFirst  AMFrag  AMFrag  ...            order lane
 //	         AMPart AMPart ..., acknowledged, AMLast any lanes, then the order lane

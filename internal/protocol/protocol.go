@@ -30,6 +30,9 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 		*f = transport.Frame{ID: wire.IDGet, Done: r.Done()}
 		f.Head = wire.Get{Index: r.Key.Index, Size: uint32(n), Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op(), At: r.Posted}.AppendTo(head[:0])
 		return true
+	case r.Kind == request.Atomic:
+		*f = transport.Frame{ID: wire.IDAtomicOp, Done: r.Done(), Head: r.Change.AppendTo(head[:0])}
+		return true
 	case r.Begun:
 		f.ID = wire.IDAMFrag
 		f.Head = wire.AMFrag{Msg: r.Message, Offset: r.Posted}.AppendTo(head[:0])
@@ -77,7 +80,7 @@ func Signal(r *request.Request, head []byte, f *transport.Frame) {
 	}.AppendTo(head[:0])
 }
 
-// Asked notes that a Get, made by Next, was posted.
+// Asked notes that a frame that will be answered, made by Next, was posted.
 func Asked(r *request.Request, lim Limits) {
 	n := min(len(r.Payload), lim.MaxFrame-wire.GetDataSize)
 	r.Begun = true

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"encoding/binary"
 	"sync/atomic"
 
 	"github.com/openbraid/braid/internal/wire"
@@ -19,6 +20,7 @@ const (
 	Dial        // wait for the first lanes of an endpoint
 	Accept      // wait for an endpoint, which will be the Result
 	Room        // wait until more may be posted
+	Atomic      // change a word of the peer's region
 )
 
 func (k Kind) String() string {
@@ -41,6 +43,8 @@ func (k Kind) String() string {
 		return "accept"
 	case Room:
 		return "room"
+	case Atomic:
+		return "atomic"
 	}
 	return "kind(?)"
 }
@@ -88,6 +92,8 @@ type Operation struct {
 	Signal  wire.Signal
 	Signals bool   // Signal follows the put
 	Cost    uint64 // of a message that was admitted: what it counts until the peer has handled it
+	Change  wire.AtomicOp
+	Word    [8]byte // of a fetch: its Dst; what the word was, little-endian
 }
 
 // Progress is how far it is.
@@ -130,6 +136,12 @@ type Frames Request
 
 // Done is what the request's frames report to.
 func (r *Request) Done() *Frames { return (*Frames)(r) }
+
+// Fetches says whether the peer answers it.
+func (r *Request) Fetches() bool { return r.Kind == Get || r.Kind == Atomic && r.Change.Fetch }
+
+// Old is what a fetch brought: the word before it was changed.
+func (r *Request) Old() uint64 { return binary.LittleEndian.Uint64(r.Word[:]) }
 
 // Op is the number that names the request towards the peer.
 func (r *Request) Op() uint64 { return uint64(r.gen)<<32 | uint64(r.slot) }

@@ -196,6 +196,12 @@ func TestBadFixed(t *testing.T) {
 		{"am", "must have", 2, []byte{0xff, 0xff}},
 		{"amfirst", "must have", 2, []byte{3, 0}},
 		{"amfirst", "must have", 2, []byte{0xff, 0xff}},
+		{"atomicop", "no such change", 4, []byte{0}},
+		{"atomicop", "no such change", 4, []byte{7}},
+		{"atomicop", "neither 4 nor 8", 5, []byte{2}},
+		{"atomicop", "neither 0 nor 1", 6, []byte{2}},
+		{"atomicop", "value has more", 5, []byte{4}},
+		{"atomicop", "nothing is compared", 4, []byte{1}},
 		{"rkey", "checksum", 8, []byte{0}},
 		{"rkey", "version 2", 0, []byte{2}},
 	} {

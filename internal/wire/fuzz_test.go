@@ -41,6 +41,7 @@ func FuzzRails(f *testing.F)     { fuzz(f, "Rails") }
 func FuzzAM(f *testing.F)        { fuzz(f, "AM") }
 func FuzzAMFirst(f *testing.F)   { fuzz(f, "AMFirst") }
 func FuzzAMFrag(f *testing.F)    { fuzz(f, "AMFrag") }
+func FuzzAtomicOp(f *testing.F)  { fuzz(f, "AtomicOp") }
 func FuzzPutSignal(f *testing.F) { fuzz(f, "PutSignal") }
 func FuzzPut(f *testing.F)       { fuzz(f, "Put") }
 func FuzzRefused(f *testing.F)   { fuzz(f, "Refused") }

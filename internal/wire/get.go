@@ -42,11 +42,11 @@ func DecodeGet(b []byte) (h Get, err error) {
 	return h, nil
 }
 
-// GetData is the head of the answer to one Get: the payload is what was asked for, or empty if Code says why not. It is an
-// operation of the target: a lost lane doesn't lose it.
+// GetData is the head of the answer to one Get, or to one AtomicOp that fetches: the payload is what was asked for, or empty if Code says why
+// not. It is an operation of the target: a lost lane doesn't lose it.
 type GetData struct {
 	Op   uint64      // as in the Get
-	At   uint64      // as in the Get
+	At   uint64      // as in the Get; 0 of an AtomicOp
 	Code RefusedCode // 0: here it is
 }
 

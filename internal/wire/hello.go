@@ -12,9 +12,11 @@ const (
 	CapRails Caps = 1 << 1
 	// CapSignal: the peer knows PutSignal.
 	CapSignal Caps = 1 << 2
+	// CapAtomic: the peer knows AtomicOp.
+	CapAtomic Caps = 1 << 3
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover | CapRails | CapSignal
+	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic
 )
 
 // Mode is the error mode of an endpoint.

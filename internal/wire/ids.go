@@ -38,6 +38,7 @@ const (
 	IDCredit  uint8 = 40
 
 	IDPutSignal uint8 = 41
+	IDAtomicOp  uint8 = 42
 )
 
 // firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
@@ -81,4 +82,5 @@ var names = [...]string{
 	IDCredit:   "Credit",
 
 	IDPutSignal: "PutSignal",
+	IDAtomicOp:  "AtomicOp",
 }

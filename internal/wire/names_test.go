@@ -82,6 +82,8 @@ func TestNames(t *testing.T) {
 		{wire.RejectCode(77).String(), "reject(77)"},
 		{wire.RefusedBounds.String(), "out of bounds"},
 		{wire.RefusedCode(77).String(), "refused(77)"},
+		{wire.ChangeCompare.String(), "compare-and-swap"},
+		{wire.Change(77).String(), "change(77)"},
 		{wire.CloseGraceful.String() + wire.CloseAborted.String(), "gracefulaborted"},
 		{wire.CloseCode(2).String(), "close(2)"},
 		{wire.Rights(0).String(), "---"},
@@ -129,7 +131,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	const secret = wire.Secret(0x7172737475767778)
 	forms := []string{"7172737475767778", "7877767574737271", "8174723217654970232", "b0b1b2", "B0B1B2", "b0, 0xb1", "b0 b1", "176 177", "176,177", "qrstuvwx"}
 	for _, v := range []any{
-		secret, key, joinHello, &firstAck, wire.Put{Secret: secret}, wire.RKey{Secret: secret},
+		secret, key, joinHello, &firstAck, wire.Put{Secret: secret}, wire.AtomicOp{Secret: secret}, wire.RKey{Secret: secret},
 	} {
 		var s strings.Builder
 		for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%X", "% x", "%#x", "%d", "%s", "%q", "%o"} {

@@ -55,6 +55,7 @@ const (
 	RefusedRights  RefusedCode = 3 // the key doesn't allow it
 	RefusedHandler RefusedCode = 4 // no handler for this active message
 	RefusedLimit   RefusedCode = 5 // larger than the peer accepts
+	RefusedAlign   RefusedCode = 6 // a word that is not aligned to its size
 )
 
 func (c RefusedCode) String() string {
@@ -69,6 +70,8 @@ func (c RefusedCode) String() string {
 		return "no handler"
 	case RefusedLimit:
 		return "too large"
+	case RefusedAlign:
+		return "not aligned: a word must stand at a multiple of its size, and so must the memory that was registered"
 	}
 	return "refused(" + strconv.FormatUint(uint64(c), 10) + ")"
 }

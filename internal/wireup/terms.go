@@ -10,6 +10,7 @@ type Terms struct {
 	Handover   bool
 	Rails      bool // who dialed wants to be told of the other's addresses
 	Signal     bool // puts with a signal
+	Atomic     bool // atomic operations
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
@@ -26,6 +27,9 @@ func (t Terms) Caps() (c wire.Caps) {
 	if t.Signal {
 		c |= wire.CapSignal
 	}
+	if t.Atomic {
+		c |= wire.CapAtomic
+	}
 	return c
 }
 
@@ -38,6 +42,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 	t.Handover = t.Handover && caps&wire.CapHandover != 0
 	t.Rails = t.Rails && caps&wire.CapRails != 0
 	t.Signal = t.Signal && caps&wire.CapSignal != 0
+	t.Atomic = t.Atomic && caps&wire.CapAtomic != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

@@ -218,7 +218,7 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 
 func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.terms = t
-	ep.box.MaxMessage, ep.box.NoSignal = t.MaxMessage, !t.Signal
+	ep.box.MaxMessage, ep.box.NoSignal, ep.box.NoAtomic = t.MaxMessage, !t.Signal, !t.Atomic
 	ep.box.Limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
 }
 

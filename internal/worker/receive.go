@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/wire"
@@ -21,6 +22,8 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takePut(l, in)
 	case wire.IDPutSignal:
 		err = ep.takePutSignal(l, in)
+	case wire.IDAtomicOp:
+		err = ep.takeAtomic(l, in)
 	case wire.IDCredit:
 		err = ep.takeCredit(in)
 	case wire.IDGet:
@@ -104,7 +107,30 @@ func (ep *Endpoint) takeGet(in *transport.Incoming) error {
 		ep.stats.Refused++
 		return ep.box.Reply(answer, nil, nil)
 	}
+	if word, ok := memory.Load(src); ok {
+		r.Leave()
+		return ep.box.ReplyWord(answer, len(src), word)
+	}
 	return ep.box.Reply(answer, src, r)
+}
+
+// takeAtomic changes a word, once: what it was is kept until the peer has it, as any answer is.
+func (ep *Endpoint) takeAtomic(l *link, in *transport.Incoming) error {
+	h, err := wire.DecodeAtomicOp(in.Head)
+	if err != nil {
+		return err
+	}
+	old, code := ep.w.mem.Change(h)
+	switch {
+	case h.Fetch && code != 0:
+		ep.stats.Refused++
+		fallthrough
+	case h.Fetch:
+		return ep.box.ReplyValue(wire.GetData{Op: h.Op, Code: code}, h.Size, old)
+	case code != 0:
+		ep.refuse(l, wire.Refused{Op: h.Op, Code: code, Detail: h.Index})
+	}
+	return nil
 }
 
 func (ep *Endpoint) takeGetData(l *link, in *transport.Incoming) error {
@@ -229,7 +255,7 @@ func (ep *Endpoint) refuse(l *link, m wire.Refused) {
 func (ep *Endpoint) refusedArrived(l *link, m wire.Refused) {
 	l.refused.seen++
 	err := fmt.Errorf("%w: %v", outcome.ErrAccess, m.Code)
-	op := "put"
+	op := ep.box.Called(m.Op)
 	if m.Code == wire.RefusedHandler {
 		op, err = "am", fmt.Errorf("%w: id %d", outcome.ErrHandler, m.Detail)
 	}

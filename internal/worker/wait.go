@@ -31,12 +31,17 @@ func (w *Worker) report(r *request.Request, err error) {
 
 // Then has fn called when the user's end of r is reported, and lets go of it.
 func (w *Worker) Then(r *request.Request, fn func(error)) {
+	w.OnEnd(r, fn)
+	w.Release(r)
+}
+
+// OnEnd is Then, and r stays the user's.
+func (w *Worker) OnEnd(r *request.Request, fn func(error)) {
 	if r.Reported {
 		w.calls.Done(fn, r.Err)
 	} else {
 		r.OnSent = fn
 	}
-	w.Release(r)
 }
 
 // owner is the endpoint of a request, nil if it has none.
@@ -62,7 +67,7 @@ func (w *Worker) Cancel(r *request.Request) {
 		}
 	case request.Dial:
 		owner(r).Abort()
-	case request.Put, request.AM, request.Get, request.Flush, request.Room:
+	case request.Put, request.AM, request.Get, request.Atomic, request.Flush, request.Room:
 		if ep := owner(r); ep != nil {
 			ep.box.Cancel(r)
 			return

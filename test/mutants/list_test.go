@@ -87,7 +87,7 @@ var mutants = []mutant{
 	{"a replay gets a new epoch", "internal/outbox/replay.go",
 		"			barrier = b.book.BarrierOf(r.epoch)", "			barrier = b.book.BarrierOf(b.book.Current())", seeds},
 	{"a flush takes the fence away", "internal/order/order.go",
-		"	b.next()\n	return b.cur - 1, false", "	b.next()\n	b.fence = 0\n	return b.cur - 1, false", seeds},
+		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fence = 0\n	return b.cur - 1, b.low()", seeds},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
 	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},

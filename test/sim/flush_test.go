@@ -82,6 +82,12 @@ func (s *side) flushed(f *flush) {
 		if o.kind == request.Put && !o.canceled && o.over != uint64(len(o.data)) {
 			s.w.failf("%s: flush of %+v ended, but put %d has %d of %d bytes", s.name, f.what, o.index, o.over, len(o.data))
 		}
+		if o.kind == request.Atomic && o.flushed && !o.canceled && !o.changeDone() {
+			s.w.failf("%s: flush ended, but %v %d is not done", s.name, o.change.Change, o.index)
+		}
+		if o.change.Fetch && o.flushed && !o.canceled && !o.ended && !o.r.Reported {
+			s.w.failf("%s: flush ended, but %v %d has not its value", s.name, o.change.Change, o.index)
+		}
 		if o.kind == request.AM && o.flushed && !o.canceled && o.accepted == 0 {
 			s.w.failf("%s: flush ended, but message %d is not accepted", s.name, o.index)
 		}

@@ -145,13 +145,15 @@ func (w *world) finish() {
 			}
 			switch {
 			case o.canceled && o.err != nil:
-				if fate(o.err) == outcome.NotExecuted && (o.ran > 0 || o.over > 0) {
+				if fate(o.err) == outcome.NotExecuted && (o.ran > 0 || o.over > 0 || o.signaled > 0) {
 					w.failf("%s: operation %d was given up as %v: handled %d times, %d bytes written", s.name, o.index, o.err, o.ran, o.over)
 				}
 			case o.err != nil:
 				w.failf("%s: operation %d: %v", s.name, o.index, o.err)
 			case o.kind == request.AM && o.ran != 1:
 				w.failf("%s: message %d handled %d times", s.name, o.index, o.ran)
+			case o.kind == request.Atomic && !o.changeDone():
+				w.failf("%s: %v %d is not done", s.name, o.change.Change, o.index)
 			case o.signals && o.signaled != 1:
 				w.failf("%s: signal of put %d seen %d times", s.name, o.index, o.signaled)
 			case o.kind == request.Put && o.over != uint64(len(o.data)):

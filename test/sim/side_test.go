@@ -39,10 +39,16 @@ type side struct {
 	source  *memory.Region // that the peer gets from; nobody writes it
 	ops     []*op          // issued by this side
 	open    []*op          // whose user's end is not seen
-	sent    int            // messages issued
 	fences  int            // of the endpoint and of the worker
-	nextAM  int            // index among the messages of the peer that is due
 	flushes []*flush
+	changing
+	messages
+}
+
+// messages are counted.
+type messages struct {
+	sent   int // issued
+	nextAM int // index among those of the peer that is due
 }
 
 // op is one operation that a side issued.
@@ -65,6 +71,8 @@ type op struct {
 	ran      int    // at the target: times a message was handled
 	wrote    []int  // at the target: times each byte was written
 	over     uint64 // executed bytes
+	change   wire.AtomicOp
+	old      uint64 // at the target: what the word was when it was changed
 }
 
 func (w *world) newSide(name string, lanes int) *side {
@@ -80,6 +88,7 @@ func (s *side) checks() {
 	s.region.Watch = s.written
 	s.words = s.mem.Add(memory.Aligned(8 * s.w.ops))
 	s.words.Watch = s.signaled
+	s.initChanges()
 	s.source = s.mem.Add(s.fill(100_000, -1))
 	s.eng.Handle(amID, s.message)
 	s.eng.Calls().Watch = s.accepted
@@ -142,6 +151,8 @@ func (s *side) ordered(o *op) {
 			done = a.over == uint64(len(a.data)) && (!a.signals || a.signaled > 0)
 		} else if a.kind == request.AM {
 			done = a.accepted > 0
+		} else if a.kind == request.Atomic {
+			done = a.changeDone()
 		}
 		if !done && !a.canceled { // one that was given up may be dropped with its lane
 			s.w.failf("%s: %v %d is executed, and %v %d from before the fence is not", s.name, o.kind, o.index, a.kind, a.index)
@@ -212,18 +223,34 @@ func (s *side) fill(n, index int) []byte {
 	return b
 }
 
+// draw decides what o is, and of how many bytes.
+func (s *side) draw(o *op) (size int) {
+	w := s.w
+	size = []int{0, 1, 8, 100, 900, 3000, 20_000}[w.n(7)]
+	kinds := 4
+	if w.atomics {
+		kinds = 12
+	}
+	switch w.n(kinds) {
+	case 0:
+		o.kind = request.Put
+		return min(max(size, 8), w.slot)
+	case 1:
+		o.kind = request.Get
+	case 2:
+		o.kind = request.AM
+	default:
+		o.kind = request.Atomic
+		return 0
+	}
+	return size
+}
+
 // issue posts the next operation. It returns false if the engine takes no more now.
 func (s *side) issue() bool {
 	w := s.w
-	o := &op{index: len(s.ops), kind: request.AM}
-	size := []int{0, 1, 8, 100, 900, 3000, 20_000}[w.n(7)]
-	switch w.n(3) {
-	case 0:
-		o.kind = request.Put
-		size = min(max(size, 8), w.slot)
-	case 1:
-		o.kind = request.Get
-	}
+	o := &op{index: len(s.ops)}
+	size := s.draw(o)
 	o.data = s.fill(size, o.index)
 	if o.kind == request.Get {
 		o.offset = uint64(w.n(len(s.peer.source.Bytes) - size))
@@ -264,6 +291,9 @@ func (s *side) issue() bool {
 		} else {
 			o.r, err = s.ep.PostPut(o.buf, key, o.offset)
 		}
+	case request.Atomic:
+		s.choose(o)
+		o.r, err = s.ep.PostAtomic(s.peer.changing.region.Key(wire.Atomic, s.peer.incarnation), o.change)
 	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 	}
 	switch {
@@ -324,6 +354,9 @@ func (s *side) poll() {
 			continue
 		}
 		err := o.r.Err
+		if o.change.Fetch && err == nil {
+			s.fetched(o, o.r.Old())
+		}
 		s.eng.Release(o.r)
 		s.end(o, err)
 	}

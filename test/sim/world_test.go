@@ -21,6 +21,7 @@ type shape struct {
 	ops     int // of each side
 	faults  int
 	fences  bool // before every second operation
+	atomics bool // most operations are
 	mode    wire.Mode
 	kinds   []sim.Kind
 	regions int

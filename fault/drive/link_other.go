@@ -1,7 +1,0 @@
-//go:build !linux
-
-package drive
-
-import "errors"
-
-func setLink(string, bool) (bool, error) { return false, errors.ErrUnsupported }
