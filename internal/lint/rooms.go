@@ -73,12 +73,15 @@ var rooms = []room{
 	{dir: "transport/shm", rank: 3, kind: implementation},
 	{dir: "transport/mix", rank: 3, kind: implementation},
 	{dir: "transport/rc/mail", rank: 3, kind: implementation},
+	{dir: "transport/rc/window", rank: 3, kind: service},
 	{dir: "transport/sim", rank: 3, kind: implementation},
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
 	{dir: "internal/paths", rank: 4, kind: engine},
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
+
+	{dir: "transport/rc/outbox", rank: 4, kind: service},
 
 	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},

@@ -24,10 +24,18 @@ func (r *responder) emit(q *queuePair, budget int) (sent int, more bool) {
 		case ring.Atomic:
 			p.Opcode, p.Orig = packet.AtomicAck, x.Orig
 		case ring.Read:
-			if !r.emitRead(q, x, &p) {
+			src, ok := q.d.reach(q, x.RKey, x.VA, min(x.Left, uint32(q.mtu)), rdma.AccessRemoteRead)
+			switch {
+			case ok:
+				r.emitRead(q, x, &p, src)
+				sent++
+			case x.Repeat: // as an old packet
+				a.Pop()
+				continue
+			default:
+				r.gone(q, x)
 				return sent, false
 			}
-			sent++
 			if x.Left == 0 {
 				a.Pop()
 			}
@@ -41,20 +49,20 @@ func (r *responder) emit(q *queuePair, budget int) (sent int, more bool) {
 	return sent, false
 }
 
-// emitRead sends one packet of a READ. False: the memory is gone, and with it the queue pair.
-func (r *responder) emitRead(q *queuePair, x *ring.Answer, p *packet.Packet) bool {
-	n := min(x.Left, uint32(q.mtu))
-	src, ok := q.d.reach(q, x.RKey, x.VA, n, rdma.AccessRemoteRead)
-	if !ok {
-		psn, msn := x.PSN, x.MSN
-		r.answers.Clear()
-		r.refuse(q, packet.NakAccess, psn, msn)
-		if q.state != rdma.Err {
-			q.failRecv(rdma.EventQPAccess)
-		}
-		q.d.wake(q)
-		return false
+// gone: the memory of a READ is gone, and with it the queue pair.
+func (r *responder) gone(q *queuePair, x *ring.Answer) {
+	psn, msn := x.PSN, x.MSN
+	r.answers.Clear()
+	r.refuse(q, packet.NakAccess, psn, msn)
+	if q.state != rdma.Err {
+		q.failRecv(rdma.EventQPAccess)
 	}
+	q.d.wake(q)
+}
+
+// emitRead sends one packet of a READ.
+func (r *responder) emitRead(q *queuePair, x *ring.Answer, p *packet.Packet, src []byte) {
+	n := uint32(min(int(x.Left), q.mtu))
 	switch last := x.Left == n; {
 	case !x.Begun && last:
 		p.Opcode = packet.ReadOnly
@@ -71,5 +79,4 @@ func (r *responder) emitRead(q *queuePair, x *ring.Answer, p *packet.Packet) boo
 	x.PSN = rdma.PSNAdd(x.PSN, 1)
 	x.VA += uint64(n)
 	x.Left -= n
-	return true
 }

@@ -246,12 +246,12 @@ func (r *responder) read(q *queuePair, p *packet.Packet) {
 	}
 	r.msn = rdma.PSNAdd(r.msn, 1)
 	r.epsn = rdma.PSNAdd(r.epsn, int(q.packets(p.Len)))
-	r.queueRead(p)
+	r.queueRead(p, false)
 }
 
-func (r *responder) queueRead(p *packet.Packet) {
+func (r *responder) queueRead(p *packet.Packet, repeat bool) {
 	r.answers.Push(ring.Answer{Kind: ring.Read, PSN: p.PSN, MSN: r.msn, RKey: p.RKey, VA: p.VA, Left: p.Len,
-		First: p.PSN, Total: p.Len, Start: p.VA})
+		First: p.PSN, Total: p.Len, Start: p.VA, Repeat: repeat})
 }
 
 // atomic executes an atomic and keeps its result.
@@ -291,15 +291,14 @@ func (r *responder) repeated(q *queuePair, p *packet.Packet) {
 	q.d.stats.Duplicates++
 	switch {
 	case p.Opcode == packet.ReadRequest:
-		// Only what was read before may be read again: beyond it the position has not come.
+		// Only what was read before may be read again: beyond it the position has not come. What can't be read any more was most likely
+		// read: its key was closed since, and this packet is an old one. A peer that does lack it will have to give up.
 		end := rdma.PSNAdd(p.PSN, int(q.packets(p.Len)))
 		_, ok := q.d.reach(q, p.RKey, p.VA, p.Len, rdma.AccessRemoteRead)
 		switch {
-		case p.Len > maxMessage || rdma.PSNDiff(end, r.epsn) > 0 || r.answers.Again(p, q.mtu):
-		case !ok:
-			r.invalid(q, p, packet.NakAccess)
+		case p.Len > maxMessage || rdma.PSNDiff(end, r.epsn) > 0 || !ok || r.answers.Again(p, q.mtu):
 		case r.answers.Data < int(q.attr.MaxDestReads):
-			r.queueRead(p)
+			r.queueRead(p, true)
 		}
 	case p.Opcode == packet.CompareSwap || p.Opcode == packet.FetchAdd:
 		if x := r.results.find(p.PSN); x != nil && r.answers.Data < int(q.attr.MaxDestReads) {

@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc/mail"
+	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -53,6 +54,7 @@ func (c *call) message(v wire.Verb) wire.Message {
 	return wire.Message{
 		Verb: v, Dialer: c.dialer, Conn: c.conn, QPN: ep.qp.Num(), PSN: ep.psn, Yours: c.peer,
 		MTU: ep.p.dev.Port().ActiveMTU, Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
+		ReadFrom: ep.f.o.readFrom(), Reads: ep.p.dev.Attr().MaxReadsIn,
 	}
 }
 
@@ -188,17 +190,23 @@ func (p *port) asked(m *wire.Message, from rdma.AHAttr) {
 // Source: uct_rc_mlx5_iface_common_devx_connect_qp, with the handle of #11847 that nobody keeps.
 func (ep *endpoint) connect(m *wire.Message) error {
 	ep.call.peer = m.QPN
-	ep.flow.limit, ep.largest = m.Receives, int(min(m.Segment, chunkLen))-wire.SegmentLen
+	ep.flow.limit, ep.out.Largest = m.Receives, int(min(m.Segment, outbox.ChunkLen))-wire.SegmentLen
+	can := ep.p.dev.Attr()
+	out, in := min(can.MaxReadsOut, m.Reads), can.MaxReadsIn
+	if own := ep.f.o.readFrom(); min(own, m.ReadFrom) > 0 && out > 0 {
+		ep.out.ReadFrom = int(max(own, m.ReadFrom))
+		ep.p.keys.Begin()
+	}
 	a := rdma.QPAttr{
 		State: rdma.RTR, AV: ep.call.to, PathMTU: min(m.MTU, ep.p.dev.Port().ActiveMTU), DestQPN: m.QPN, RQPSN: m.PSN,
-		MaxDestReads: 1, MinRNRTimer: rnrTimer,
+		MaxDestReads: in, MinRNRTimer: rnrTimer,
 	}
 	mask := rdma.MaskAV | rdma.MaskPathMTU | rdma.MaskDestQPN | rdma.MaskRQPSN | rdma.MaskMaxDestReads | rdma.MaskMinRNRTimer
 	if err := ep.qp.Modify(a, mask); err != nil {
 		return err
 	}
 	o := &ep.f.o
-	a = rdma.QPAttr{State: rdma.RTS, SQPSN: ep.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: rnrRetry, MaxReads: 1}
+	a = rdma.QPAttr{State: rdma.RTS, SQPSN: ep.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: rnrRetry, MaxReads: out}
 	mask = rdma.MaskSQPSN | rdma.MaskTimeout | rdma.MaskRetryCount | rdma.MaskRNRRetry | rdma.MaskMaxReads
 	return ep.qp.Modify(a, mask)
 }

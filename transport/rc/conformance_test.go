@@ -55,4 +55,7 @@ func TestConformance(t *testing.T) {
 			transporttest.Run(t, pair(seed, fabric.Config{Latency: time.Duration(seeds-seed-1) * 5 * time.Microsecond}, rc.Options{}))
 		})
 	}
+	t.Run("payloads are read", func(t *testing.T) {
+		transporttest.Run(t, pair(9, fabric.Config{Latency: 5 * time.Microsecond}, rc.Options{ReadFrom: 10 << 10}))
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/queue"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
@@ -33,12 +34,13 @@ type endpoint struct {
 	lim           wire.Limits
 	retain        bool
 
-	led  ledger.Ledger
-	pair        // the queue pair and its books
-	call call   // how it came to be
-	out  outbox // to be sent
-	in   inbox  // arrived
-	acks acks   // owed
+	led   ledger.Ledger
+	pair             // the queue pair and its books
+	call  call       // how it came to be
+	out   outbox.Box // to be sent
+	in    inbox      // arrived
+	reads reading    // offered, and what came behind it
+	acks  acks       // owed
 
 	wants
 }
@@ -56,16 +58,15 @@ type wants struct {
 
 // pair is a queue pair, and what is posted to it.
 type pair struct {
-	qp      rdma.QP // nil when it is destroyed
-	psn     uint32  // of our first packet
-	slot    uint32  // in port.eps
-	ring    queue.Ring
-	heads   *queue.Block   // headers of segments, one for each work request of the ring
-	recvs   []*queue.Block // by the number of the receive
-	bank    *bank
-	spent   []uint16 // receives that are to be posted again
-	flow    flow
-	largest int // bytes of a segment behind its header
+	qp    rdma.QP // nil when it is destroyed
+	psn   uint32  // of our first packet
+	slot  uint32  // in port.eps
+	ring  queue.Ring
+	heads *queue.Block   // headers of segments, one for each work request of the ring
+	recvs []*queue.Block // by the number of the receive
+	bank  *bank
+	spent []uint16 // receives that are to be posted again
+	flow  flow
 }
 
 // flow is who may send how much: segments, counted since the beginning, with 32 bits that wrap.
@@ -81,6 +82,7 @@ func (w *flow) left() int32 { return int32(w.limit - w.sent) }
 // endpoint makes one with its queue pair.
 func (p *port) endpoint(s state, o transport.Options) (*endpoint, error) {
 	ep := &endpoint{f: p.f, p: p, state: s, local: p.addr.String(), lim: wire.Limits{Frame: transport.HelloMax}}
+	ep.out.Memory, ep.out.Books, ep.out.Keys, ep.out.Owner = &p.mem, &ep.led, p.keys, ep
 	ep.setWindow(o)
 	if err := ep.make(); err != nil {
 		ep.unmake()
@@ -117,7 +119,11 @@ func (ep *endpoint) make() (err error) {
 	if ep.psn = o.startPSN; ep.psn == 0 {
 		ep.psn = uint32(ep.f.env.Rand()) & rdma.MaxNum
 	}
-	return ep.qp.Modify(rdma.QPAttr{State: rdma.Init}, rdma.MaskAccess)
+	var access rdma.Access
+	if o.readFrom() > 0 {
+		access = rdma.AccessRemoteRead
+	}
+	return ep.qp.Modify(rdma.QPAttr{State: rdma.Init, Access: access}, rdma.MaskAccess)
 }
 
 // unmake destroys the queue pair: from now on the device names nothing of ours.
@@ -126,7 +132,9 @@ func (ep *endpoint) unmake() {
 	if ep.qp != nil {
 		_ = ep.qp.Destroy()
 		ep.qp = nil
-		p.credits.Keep(ep.ring.Drop())
+		e := ep.ring.Drop()
+		p.credits.Keep(e.N)
+		p.reads.Ended(e.Bytes)
 	}
 	if ep.bank != nil {
 		ep.bank.Keep(ep.f.o.Receives)
@@ -171,7 +179,7 @@ func (ep *endpoint) Admit(limit int, retain bool) {
 // RequestAck implements transport.Endpoint.
 func (ep *endpoint) RequestAck() {
 	if ep.writes() {
-		ep.out.asking = true
+		ep.out.Asking = true
 		ep.soil()
 	}
 }
@@ -197,7 +205,11 @@ func (ep *endpoint) Quiesce() {
 	}
 	ep.halt()
 	ep.in.data.abandon()
+	ep.reads.drop()
 }
+
+// Opened implements window.Owner: what waits for its key may leave.
+func (ep *endpoint) Opened() { ep.soil() }
 
 // Position implements transport.Endpoint.
 func (ep *endpoint) Position() uint64 { return ep.in.accepted }
@@ -205,7 +217,7 @@ func (ep *endpoint) Position() uint64 { return ep.in.accepted }
 // PurgeOutstanding implements transport.Endpoint.
 func (ep *endpoint) PurgeOutstanding(position uint64, fn func(f *transport.Frame) error) (transport.PurgeResult, error) {
 	r, err := ep.led.Purge(position, fn)
-	ep.settle()
+	ep.out.Settle()
 	return r, err
 }
 
@@ -214,7 +226,7 @@ func (ep *endpoint) Cancel(err error) {
 	ep.led.Hold()
 	ep.silence()
 	ep.led.Cancel(err)
-	ep.settle()
+	ep.out.Settle()
 }
 
 // Detach implements transport.Endpoint: every payload is a copy from the beginning.
@@ -242,8 +254,9 @@ func (ep *endpoint) Close() {
 		ep.finish()
 	}
 	ep.led.Cancel(transport.ErrClosed)
-	ep.out.letGoOfChunk()
+	ep.out.LetGoOfChunk()
 	ep.in.drop()
+	ep.reads.drop()
 }
 
 // finish ends what is left of a closed endpoint.
@@ -288,9 +301,10 @@ func (ep *endpoint) lost(err error) {
 	ep.led.Hold()
 	ep.halt()
 	ep.in.data.abandon()
+	ep.reads.drop()
 	if ep.sink.OnError(err) == transport.Complete && ep.state != closed {
 		ep.led.Cancel(err)
-		ep.settle()
+		ep.out.Settle()
 	}
 }
 
@@ -306,16 +320,10 @@ func (ep *endpoint) halt() {
 
 // silence drops what is not posted yet.
 func (ep *endpoint) silence() {
-	ep.out.drop()
+	ep.out.Drop()
 	ep.acks.now = false
 	ep.f.owing.Remove(&ep.acks.debt)
-}
-
-// settle gives the chunk back when nobody has anything in it any more.
-func (ep *endpoint) settle() {
-	if o := &ep.out; ep.led.Len() == 0 && o.chunk != nil && !o.chunk.Shared() {
-		o.letGoOfChunk()
-	}
+	ep.leaveLine()
 }
 
 // soil has Flush look at the endpoint.

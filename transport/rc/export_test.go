@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/window"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -36,7 +37,7 @@ func SendRaw(e transport.Endpoint, raw []byte) {
 	copy(b.Bytes, raw)
 	wr := [1]rdma.SendWR{{Op: rdma.OpSend, Flags: rdma.FlagSignaled, SGL: []rdma.SGE{b.SGE(0, len(raw))}}}
 	ep.flow.sent++
-	wr[0].ID = ep.id(ep.ring.Post(ep.qp.Blocks(&wr[0]), ep.out.sent, true, b.Buffer))
+	wr[0].ID = ep.id(ep.ring.Post(ep.qp.Blocks(&wr[0]), ep.out.Sent, true, b.Buffer))
 	ep.qp.PostSend(wr[:])
 	b.Release()
 }
@@ -86,23 +87,27 @@ func Devices(i transport.Iface) (list []rdma.Device) {
 // Check says which invariant of the books does not hold; "" is none.
 func Check(i transport.Iface) string {
 	for _, p := range i.(*iface).ports {
-		under := 0
+		under, reading := 0, 0
 		for _, ep := range p.eps {
 			if ep == nil {
 				continue
 			}
 			r := &ep.ring
 			under += r.Len()
+			reading += r.Reading()
 			switch {
 			case r.Wrong() != "":
 				return "ring: " + r.Wrong()
-			case ep.state == up && ep.flow.posted-ep.flow.taken != uint32(len(ep.recvs)-len(ep.spent)):
-				return fmt.Sprintf("granted %d receives, %d were used, posted are %d", ep.flow.posted, ep.flow.taken, len(ep.recvs)-len(ep.spent))
+			case ep.state == up && ep.flow.posted-ep.flow.taken != uint32(len(ep.recvs)-len(ep.spent)-ep.reads.kept()):
+				return fmt.Sprintf("granted %d receives, %d were used, posted are %d", ep.flow.posted, ep.flow.taken, len(ep.recvs)-len(ep.spent)-ep.reads.kept())
 			case ep.flow.left() < 0:
 				return fmt.Sprintf("sent %d segments, granted are %d", ep.flow.sent, ep.flow.limit)
 			case ep.state > up && !r.Frozen && ep.state != closed:
 				return fmt.Sprintf("%v, and its ring is not frozen", ep.state)
 			}
+		}
+		if r := &p.reads; r.Free < 0 || r.Free+r.Done+reading != r.Limit {
+			return fmt.Sprintf("reads: %d bytes free, %d done, %d under way, of %d", r.Free, r.Done, reading, r.Limit)
 		}
 		if c := &p.credits; c.Free < 0 || c.Free+c.Kept+under != c.Depth {
 			return fmt.Sprintf("send queue: %d free, %d kept, %d under way, of %d", c.Free, c.Kept, under, c.Depth)
@@ -124,6 +129,8 @@ func Leak(i transport.Iface) string {
 			}
 		}
 		switch {
+		case p.reads.Free != p.reads.Limit || len(p.readers) != 0:
+			return fmt.Sprintf("bytes that may be read: %+v, %d in line", p.reads, len(p.readers))
 		case p.credits.Free != p.credits.Depth:
 			return fmt.Sprintf("places of the send queue: %+v", p.credits)
 		case p.halfOpen != 0 || len(p.farewells) != 0 || p.mail.Handles() != 0 || len(p.line) != 0:
@@ -140,5 +147,60 @@ func Leak(i transport.Iface) string {
 	return ""
 }
 
+// kept is how many receives wait for what is read.
+func (r *reading) kept() (n int) {
+	for _, it := range r.waiting {
+		if !it.begun {
+			n++
+		}
+	}
+	return n
+}
+
 // Left is how many segments the peer has room for.
 func Left(e transport.Endpoint) int32 { return e.(*endpoint).flow.left() }
+
+// WasRead is how many payloads an endpoint has read.
+func WasRead(e transport.Endpoint) int { return e.(*endpoint).reads.done }
+
+// Reading is how many bytes an endpoint is reading.
+func Reading(e transport.Endpoint) int { return e.(*endpoint).ring.Reading() }
+
+// Offer is a payload that a peer may read.
+type Offer struct {
+	Addr  uint64
+	RKey  uint32
+	Plain bool
+}
+
+// Offers are those of an endpoint.
+func Offers(e transport.Endpoint) (list []Offer) {
+	e.(*endpoint).out.Offers(func(k *window.Key) { list = append(list, Offer{k.Addr, k.RKey, k.Plain()}) })
+	return list
+}
+
+// ReadRaw reads 100 bytes of what was offered to somebody.
+func ReadRaw(e transport.Endpoint, o Offer) []byte {
+	ep := e.(*endpoint)
+	b, err := ep.p.mem.Get(100)
+	if err != nil || !ep.place() {
+		panic("rc: no room for a READ")
+	}
+	wr := [1]rdma.SendWR{{Op: rdma.OpRead, Flags: rdma.FlagSignaled, SGL: []rdma.SGE{b.SGE(0, 100)}, RKey: o.RKey, Addr: o.Addr}}
+	wr[0].ID = ep.id(ep.ring.Post(ep.qp.Blocks(&wr[0]), ep.out.Sent, true, b.Buffer))
+	ep.qp.PostSend(wr[:])
+	b.Release()
+	return b.Bytes[:100]
+}
+
+// RawOffer is an offer of a frame of size bytes with such a head, with a key that opens nothing.
+func RawOffer(size, head int) []byte {
+	b := make([]byte, wire.SegmentLen+wire.OfferLen+wire.HeaderLen+head)
+	wire.Segment{Kind: wire.Offers, Granted: wire.MinReceives + 28}.Emit(b)
+	wire.Offer{Addr: 4096, RKey: 77}.Emit(b[wire.SegmentLen:])
+	wire.Header{Size: uint32(size), ID: 1, Head: uint16(head)}.Emit(b[wire.SegmentLen+wire.OfferLen:])
+	return b
+}
+
+// Break has the connection end as if the device had said so.
+func Break(e transport.Endpoint) { e.(*endpoint).fail("test", errPortDown) }

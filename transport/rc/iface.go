@@ -215,7 +215,8 @@ func (f *iface) sweep() {
 // Flush implements transport.Iface.
 func (f *iface) Flush() {
 	f.overdue(f.now)
-	for _, ep := range f.dirty {
+	for i := 0; i < len(f.dirty); i++ { // grows when a flush makes room for more
+		ep := f.dirty[i]
 		ep.dirty = false
 		ep.flush()
 		if ep.owes() && !ep.acks.debt.Listed() && !ep.acks.now {

@@ -224,10 +224,13 @@ func newPairs(t testing.TB, seed uint64, o rc.Options) *pairs {
 	return newPairsOn(newNetwork(t, seed, fabric.Config{Latency: 3 * time.Microsecond}), o)
 }
 
-func newPairsOn(w *network, o rc.Options) *pairs {
+func newPairsOn(w *network, o rc.Options) *pairs { return newPairsOf(w, o, o) }
+
+// newPairsOf gives the two sides options of their own.
+func newPairsOf(w *network, a, b rc.Options) *pairs {
 	w.Helper()
-	o.TrustNetwork = true
-	s := &pairs{network: w, a: w.iface("10.0.0.1", o), b: w.iface("10.0.0.2", o)}
+	a.TrustNetwork, b.TrustNetwork = true, true
+	s := &pairs{network: w, a: w.iface("10.0.0.1", a), b: w.iface("10.0.0.2", b)}
 	ln, err := s.b.Listen("10.0.0.2:0", acceptor{s.of})
 	if err != nil {
 		w.Fatal(err)

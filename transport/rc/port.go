@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc/mail"
 	"github.com/openbraid/braid/transport/rc/queue"
+	"github.com/openbraid/braid/transport/rc/window"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -31,6 +32,9 @@ type port struct {
 	send    rdma.CQ
 	credits queue.Credits
 	line    []*endpoint // who waits for a place in send, in order
+	reads   queue.Reads
+	readers []*endpoint // who waits to read, in order
+	keys    *window.Binder
 	recvs   []*bank
 
 	eps       []*endpoint // by slot
@@ -72,7 +76,10 @@ func (p *port) open(local netip.Addr) (err error) {
 	if p.send, err = p.dev.CreateCQ(depth); err != nil {
 		return err
 	}
-	p.credits = queue.NewCredits(depth)
+	p.credits, p.reads = queue.NewCredits(depth), queue.NewReads(p.f.o.ReadBytes)
+	p.keys = window.New(window.Config{
+		Device: p.dev, Memory: &p.mem, Way: p.av(p.gid.GID, p.addr.Port()), Timers: &p.f.timers, Now: p.f.env.Now, Rand: p.f.env.Rand,
+	})
 	return p.mail.Open(p.dev, &p.mem, uint32(p.f.env.Rand()), func(m *wire.Message, from rdma.GID, udp uint16) { p.said(m, p.av(from, udp)) })
 }
 
@@ -128,6 +135,7 @@ func (p *port) progress() (n int) {
 		return 0
 	}
 	n = p.dev.Progress()
+	n += p.keys.Progress(p.f.wcs[:])
 	n += p.pollSends()
 	n += p.pollReceives()
 	if p.closed {
@@ -160,6 +168,9 @@ func (p *port) pollSends() (n int) {
 		}
 	}
 	p.serve()
+	if p.reads.Settle() && len(p.readers) > 0 {
+		p.readers[0].soil()
+	}
 	return n
 }
 
@@ -257,7 +268,7 @@ func (p *port) lose(which func(*endpoint) bool, why error) {
 
 // arm has completions wake whoever sleeps; false: there are some already.
 func (p *port) arm() bool {
-	ok := p.send.Arm(false) && p.mail.Arm()
+	ok := p.send.Arm(false) && p.mail.Arm() && p.keys.Arm()
 	for _, b := range p.recvs {
 		ok = b.cq.Arm(false) && ok
 	}
@@ -279,6 +290,7 @@ func (p *port) close() {
 	}
 	p.closed = true
 	p.mail.Close()
+	p.keys.Close()
 	for _, w := range p.farewells {
 		p.f.timers.Stop(w.timer)
 	}

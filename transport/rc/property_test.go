@@ -12,15 +12,19 @@ import (
 )
 
 // TestBooks: random operations, faults, hand-overs and ends over several connections of two ports, with places in the completion queue
-// for a few sends. After each turn the books hold (Check: R4, R5, R10, credits); each frame ends once (R3), executed only if the
-// peer took it; OnError comes at most once, before any end of that failure (R1); a held endpoint takes nothing (R7); in the end
-// everything has come back. R6 (read credits) has no counterpart: nothing is read.
+// for a few sends. After each turn the books hold (Check: R4, R5, R6, R10, credits); each frame ends once (R3), executed only if the
+// peer took it, and read or sent alike; OnError comes at most once, before any end of that failure (R1); a held endpoint takes nothing (R7); in the end
+// everything has come back.
 func TestBooks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := newNetwork(t, rapid.Uint64().Draw(rt, "seed"), fabricLatency)
 		o := quick
 		o.SendCQ = rapid.SampledFrom([]int{8, 16, 4096}).Draw(rt, "places")
 		o.Receives = rapid.SampledFrom([]int{8, 32}).Draw(rt, "receives")
+		if rapid.Bool().Draw(rt, "read") {
+			o.ReadFrom, o.ReadBytes = 10<<10, rapid.SampledFrom([]int{1<<20 + 4<<10, 8 << 20}).Draw(rt, "read bytes")
+			n.plain = rapid.Bool().Draw(rt, "plain keys")
+		}
 		if rapid.Bool().Draw(rt, "wrap") {
 			n.config = wrapping
 			o = rc.StartAt(o, 65000, 0xfffff0)

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -52,6 +53,12 @@ type Options struct {
 	Timeout, RetryCount uint8
 	// Receives is how many segments of SegmentBytes each endpoint has room for; 0 is 32 of 32 KiB. Before Admit it has 4.
 	Receives, SegmentBytes int
+	// ReadFrom: a payload of so many bytes or more is not sent in segments but offered, and the peer reads it (RDMA READ) when it has room.
+	// Both sides must say so; the larger number counts. 0 is never: over devices in software sending is faster, since there a READ costs the
+	// processors of both sides as much, and a round trip more. Hardware reads by itself.
+	ReadFrom int
+	// ReadBytes is how many bytes all endpoints of a port read at a time; 0 is 8 MiB. Each needs as much memory meanwhile.
+	ReadBytes int
 	// SendCQ is the depth of the completion queue that all endpoints of a port share for what they send; 0 is 4096.
 	SendCQ int
 
@@ -75,6 +82,7 @@ func (o *Options) defaults() error {
 	or(&o.Receives, 32)
 	or(&o.SegmentBytes, 32<<10)
 	or(&o.SendCQ, 4096)
+	or(&o.ReadBytes, 8<<20)
 	if o.Timeout == 0 {
 		o.Timeout = 18
 	}
@@ -86,12 +94,19 @@ func (o *Options) defaults() error {
 		return fmt.Errorf("rc: Options.Open is nil: a device must come from somewhere")
 	case o.Receives < 2*wire.MinReceives || o.Receives > 1<<12:
 		return fmt.Errorf("rc: Options.Receives is %d: %d to %d", o.Receives, 2*wire.MinReceives, 1<<12)
-	case o.SegmentBytes < 8<<10 || o.SegmentBytes > chunkLen:
-		return fmt.Errorf("rc: Options.SegmentBytes is %d: %d to %d", o.SegmentBytes, 8<<10, chunkLen)
+	case o.SegmentBytes < 8<<10 || o.SegmentBytes > outbox.ChunkLen:
+		return fmt.Errorf("rc: Options.SegmentBytes is %d: %d to %d", o.SegmentBytes, 8<<10, outbox.ChunkLen)
+	case o.ReadFrom < 0 || o.ReadFrom > wire.MostReadFrom || o.ReadBytes < maxFrame:
+		return fmt.Errorf("rc: Options.ReadFrom %d, ReadBytes %d: 0 to %d, at least %d", o.ReadFrom, o.ReadBytes, wire.MostReadFrom, maxFrame)
 	case o.SendCQ < 8 || o.Timeout > 31 || o.RetryCount > 7:
 		return fmt.Errorf("rc: Options.SendCQ %d, Timeout %d, RetryCount %d: at least 8, at most 31, at most 7", o.SendCQ, o.Timeout, o.RetryCount)
 	}
 	return nil
+}
+
+// readFrom is ReadFrom as it is told to peers: 0 is never.
+func (o *Options) readFrom() uint32 {
+	return uint32((o.ReadFrom + wire.ReadUnit - 1) / wire.ReadUnit * wire.ReadUnit)
 }
 
 type rc struct{ o Options }

@@ -35,35 +35,61 @@ func (ep *endpoint) received(wc *rdma.WC) {
 	}
 	if ep.state == up || ep.state == quiesced {
 		b.Retain() // a callback may close the endpoint
-		ep.take(b, int(wc.Length))
+		kept := ep.take(b, int(wc.Length), at)
 		b.Release()
+		if kept {
+			return
+		}
 	}
 	if ep.state == up && ep.recvs[at] == b {
 		ep.again(at)
 	}
 }
 
-// take takes one segment. Its acknowledgement is applied after what it carries was handed to the sink, so that what a peer says
+// take takes one segment; kept: its receive waits for what is being read. Its acknowledgement is applied after what it carries was handed to the sink, so that what a peer says
 // of a frame (a refusal, say) is seen before the acknowledgement that covers it.
-func (ep *endpoint) take(b *queue.Block, n int) {
+func (ep *endpoint) take(b *queue.Block, n int, at uint16) (kept bool) {
 	if n < wire.SegmentLen || n > len(b.Bytes) {
 		ep.strange("a segment of %d bytes", n)
-		return
+		return false
 	}
 	s := wire.ParseSegment(b.Bytes)
 	body := b.Bytes[wire.SegmentLen:n]
 	if !s.Valid(n) {
 		ep.strange("a segment of kind %d, flags %#x and %d bytes", s.Kind, s.Flags, n)
-		return
+		return false
 	}
 	if more := int32(s.Granted - ep.flow.limit); more < 0 || more > 1<<16 {
 		ep.strange("a grant of %d receives more", more)
-		return
+		return false
 	}
 	if ep.flow.limit != s.Granted {
 		ep.flow.limit = s.Granted
 		ep.soil()
 	}
+	switch {
+	case s.Kind == wire.Offers && ep.state == up:
+		ep.offered(at, body)
+		kept = true
+	case ep.state == up && ep.reads.holds() && s.Kind != wire.Nothing && !control(s, body):
+		ep.reads.waiting = append(ep.reads.waiting, item{at: at, n: n})
+		kept = true
+	default:
+		ep.takeBody(s, b, body)
+	}
+	if ep.state == up { // else the sink has quiesced or closed it: no acknowledgement is taken any more
+		ep.acked(s.Ack)
+	}
+	return kept
+}
+
+// control says whether a segment has control frames in it: they don't wait.
+func control(s wire.Segment, body []byte) bool {
+	return s.Flags&wire.SegControl != 0 || s.Kind == wire.Frames && len(body) >= wire.HeaderLen && wire.ParseHeader(body).Control()
+}
+
+// takeBody takes what stands in a segment.
+func (ep *endpoint) takeBody(s wire.Segment, b *queue.Block, body []byte) {
 	switch s.Kind {
 	case wire.Frames:
 		ep.takeFrames(b, body)
@@ -71,16 +97,12 @@ func (ep *endpoint) take(b *queue.Block, n int) {
 		ep.begin(s.Flags&wire.SegControl != 0, body)
 	case wire.More:
 		ep.goOn(s.Flags&wire.SegControl != 0, body)
-	case wire.Nothing, wire.Kinds:
+	case wire.Nothing, wire.Offers, wire.Kinds:
 	}
-	if ep.state != up {
-		return // quiesced or closed by the sink: no acknowledgement is taken any more
-	}
-	if s.Flags&wire.SegAckNow != 0 && ep.in.accepted != ep.acks.out {
+	if ep.state == up && s.Flags&wire.SegAckNow != 0 && ep.in.accepted != ep.acks.out {
 		ep.acks.now = true
 		ep.soil()
 	}
-	ep.acked(s.Ack)
 }
 
 // strange ends a connection whose peer sends what can't be.
@@ -91,6 +113,7 @@ func (ep *endpoint) strange(format string, args ...any) {
 
 // takeFrames takes the whole frames of a segment.
 func (ep *endpoint) takeFrames(b *queue.Block, body []byte) {
+	mixed := ep.reads.holds() && len(body) >= wire.HeaderLen && wire.ParseHeader(body).Control()
 	raw, buf := ep.in.hold(ep, b, body)
 	buf.Retain()
 	defer buf.Release()
@@ -102,6 +125,10 @@ func (ep *endpoint) takeFrames(b *queue.Block, body []byte) {
 		h := wire.ParseHeader(raw)
 		if !h.Valid(ep.lim) || h.Len() > len(raw) {
 			ep.strange("a frame of id %d, flags %#x, head %d and %d bytes in a segment; taken are %+v", h.ID, h.Flags, h.Head, h.Size, ep.lim)
+			return
+		}
+		if mixed && !h.Control() && ep.state == up {
+			ep.strange("a data frame behind a control frame")
 			return
 		}
 		if ep.state == up || ep.state == quiesced && h.Control() {
@@ -141,12 +168,9 @@ func (ep *endpoint) begin(control bool, body []byte) {
 	size := int(h.Size) - int(h.Head)
 	var place []byte
 	if !control && h.Len()-len(body) > placeFrom {
-		place = ep.sink.Place(h.ID, head, size)
+		place = ep.askPlace(h.ID, head, size)
 		if ep.state != up {
 			return
-		}
-		if place != nil && len(place) != size {
-			panic(fmt.Errorf("rc: Place returned %d bytes for a payload of %d: %w", len(place), size, transport.ErrFrame))
 		}
 	}
 	*a = assembly{h: h, payload: place, placed: place != nil}
@@ -158,6 +182,15 @@ func (ep *endpoint) begin(control bool, body []byte) {
 	}
 	copy(a.mem.Bytes, head)
 	a.have = copy(a.payload, payload)
+}
+
+// askPlace asks where a payload shall go; nil: anywhere.
+func (ep *endpoint) askPlace(id uint8, head []byte, size int) []byte {
+	place := ep.sink.Place(id, head, size)
+	if place != nil && len(place) != size {
+		panic(fmt.Errorf("rc: Place returned %d bytes for a payload of %d: %w", len(place), size, transport.ErrFrame))
+	}
+	return place
 }
 
 // goOn takes a further part.
@@ -209,13 +242,14 @@ func (ep *endpoint) acked(n uint64) {
 	if ep.led.Held() {
 		return
 	}
-	if was := ep.led.Acked(); n < was || n > ep.out.sent {
+	if was := ep.led.Acked(); n < was || n > ep.out.Sent {
 		err := fmt.Errorf("%w: %w: the peer acknowledged %d frames after %d, sent are %d",
-			transport.ErrProtocol, transport.ErrPosition, n, was, ep.out.sent)
+			transport.ErrProtocol, transport.ErrPosition, n, was, ep.out.Sent)
 		ep.lost(ep.wrap("receive", transport.ErrProtocol, err))
 		return
 	}
 	_ = ep.led.Ack(n) // in range, as was just checked
-	ep.settle()
+	ep.out.Acked(n)
+	ep.out.Settle()
 	ep.room()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -14,6 +15,9 @@ const (
 	// earlySend is how much may be collected before Post sends by itself.
 	earlySend = 64 << 10
 	maxInline = 128
+	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
+	// refused, and a turn may bring ten thousands.
+	maxControl = 16 << 20
 )
 
 // Post implements transport.Endpoint.
@@ -37,25 +41,25 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	copied.ZeroCopy = false
 	n := ep.led.Posted()
 	e := ep.led.Push(&copied)
-	if err := ep.out.put(ep, f, e, n); err != nil {
+	if err := ep.out.Put(f, e, n); err != nil {
 		// It is in the books and nowhere else: as if the connection broke right after.
 		e.Head, e.Payload = append([]byte(nil), f.Head...), append([]byte(nil), f.Payload...)
 		ep.fail("send", err)
 		return transport.Done
 	}
 	ep.soil()
-	if ep.out.data.bytes >= earlySend {
+	if _, data := ep.out.Waiting(); data >= earlySend {
 		ep.push()
 	}
 	return transport.Done
 }
 
 func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
-	if n := ep.out.control.bytes; n > 0 && n+f.Len() > maxControl {
+	if n, _ := ep.out.Waiting(); n > 0 && n+f.Len() > maxControl {
 		ep.starved = true
 		return transport.NoResource
 	}
-	if err := ep.out.put(ep, f, nil, 0); err != nil {
+	if err := ep.out.Put(f, nil, 0); err != nil {
 		ep.fail("send", err)
 		return transport.Failed
 	}
@@ -73,7 +77,8 @@ func (ep *endpoint) starve() {
 
 // roomy says whether a post would find room, for data and for control frames.
 func (ep *endpoint) roomy() bool {
-	return ep.led.Len() < maxOutstanding && (ep.led.Len() == 0 || ep.led.Bytes() <= ep.window/2) && ep.out.control.bytes < maxControl/2
+	control, _ := ep.out.Waiting()
+	return ep.led.Len() < maxOutstanding && (ep.led.Len() == 0 || ep.led.Bytes() <= ep.window/2) && control < maxControl/2
 }
 
 // flush posts what waits, as far as it goes, then what the peer must know at once.
@@ -81,23 +86,34 @@ func (ep *endpoint) flush() {
 	if ep.state != up || !ep.writes() {
 		return
 	}
+	ep.read()
 	ep.refill()
 	ep.push()
 	if ep.due() && ep.state == up && ep.failing == nil && ep.maySend(0) {
 		b := &ep.f.batch
-		ep.segment(b, wire.Nothing, 0, nil, 0)
+		ep.segment(b, nil)
 		ep.doorbell(b)
 	}
 }
 
 // due says whether the peer must be told something that no frame carries.
 func (ep *endpoint) due() bool {
-	return ep.ackDue() || ep.out.asking && ep.out.data.bytes == 0 || ep.flow.posted-ep.flow.told >= uint32(ep.receiving()/2)
+	return ep.ackDue() || ep.asks() || ep.flow.posted-ep.flow.told >= uint32(ep.receiving()/2)
 }
 
-// maySend says whether one more segment may be sent, with keep credits left after it. Who lacks a place in the completion queue gets in line.
-func (ep *endpoint) maySend(keep int32) bool {
-	if ep.flow.left() <= keep || !ep.ring.Room(ep.p.can.blocks) {
+// asks says whether the next segment asks for an acknowledgement: it is the last one of what was posted before.
+func (ep *endpoint) asks() bool {
+	_, data := ep.out.Waiting()
+	return ep.out.Asking && data == 0
+}
+
+// maySend says whether one more segment may be sent, with keep credits left after it, and takes a place for it. Who lacks one in the
+// completion queue gets in line.
+func (ep *endpoint) maySend(keep int32) bool { return ep.flow.left() > keep && ep.place() }
+
+// place takes a place in the completion queue for one more work request, if the ring has room for it.
+func (ep *endpoint) place() bool {
+	if !ep.ring.Room(ep.p.can.blocks) {
 		return false
 	}
 	if !ep.p.credits.Take(1) {
@@ -122,14 +138,11 @@ func (ep *endpoint) push() {
 	}
 	b := &ep.f.batch
 	for {
-		q := &ep.out.control
-		if q.empty() {
-			q = &ep.out.data
-		}
-		if q.empty() || !ep.maySend(1) {
+		piece, ok := ep.out.Peek()
+		if !ok || !ep.maySend(1) {
 			break
 		}
-		ep.next(b, q)
+		ep.segment(b, &piece)
 		if b.n == len(b.wrs) {
 			ep.doorbell(b)
 		}
@@ -137,62 +150,38 @@ func (ep *endpoint) push() {
 	ep.doorbell(b)
 }
 
-// next makes one segment of the first run of a queue.
-func (ep *endpoint) next(b *batch, q *fifo) {
-	r := q.first()
-	n := min(r.to-r.at, ep.largest)
-	k, flags, last := wire.Frames, uint8(0), n == r.to-r.at
-	if !r.whole {
-		if k = wire.More; !r.begun {
-			k, r.begun = wire.First, true
-		}
-		if q == &ep.out.control {
-			flags = wire.SegControl
-		}
-	}
-	if last && q == &ep.out.data {
-		ep.out.sent = r.frame + 1
-	}
-	q.bytes -= n
-	at := r.at
-	r.at += n
-	ep.segment(b, k, flags, r, at)
-	if last {
-		q.pop()
-	}
-}
-
-// segment adds one segment to a batch: bytes [at, r.at) of a run, or a header alone.
-func (ep *endpoint) segment(b *batch, k wire.Kind, flags uint8, r *run, at int) {
+// segment adds one segment to a batch: a piece of what waits, or with nil a header alone.
+func (ep *endpoint) segment(b *batch, p *outbox.Piece) {
 	i := b.n
 	b.n++
 	wr := &b.wrs[i]
 	*wr = rdma.SendWR{Op: rdma.OpSend}
-	s := wire.Segment{Kind: k, Flags: flags, Granted: ep.flow.posted, Ack: ep.in.accepted}
-	if ep.out.asking && ep.out.data.bytes == 0 {
-		s.Flags, ep.out.asking = s.Flags|wire.SegAckNow, false
+	s := wire.Segment{Kind: wire.Nothing, Granted: ep.flow.posted, Ack: ep.in.accepted}
+	var body []byte
+	if p != nil {
+		s.Kind, s.Flags = p.Kind, p.Flags
+		body = p.Block.Bytes[p.At:p.To]
+		ep.out.Entering(p)
+		defer ep.out.Took(p)
 	}
-	body := 0
-	if r != nil {
-		body = r.at - at
+	if ep.asks() {
+		s.Flags, ep.out.Asking = s.Flags|wire.SegAckNow, false
 	}
 	ep.flow.sent++
 	ep.flow.told = ep.flow.posted
 	ep.acknowledged()
-	if size := wire.SegmentLen + body; size <= ep.p.can.inline {
+	if size := wire.SegmentLen + len(body); size <= ep.p.can.inline {
 		wr.Inline = b.inline[i][:size]
 		s.Emit(wr.Inline)
-		if r != nil {
-			copy(wr.Inline[wire.SegmentLen:], r.b.Bytes[at:r.at])
-		}
+		copy(wr.Inline[wire.SegmentLen:], body)
 		ep.took(wr)
 		return
 	}
 	head := ep.ring.Next() * wire.SegmentLen
 	s.Emit(ep.heads.Bytes[head : head+wire.SegmentLen])
-	b.sges[i] = [2]rdma.SGE{ep.heads.SGE(head, wire.SegmentLen), r.b.SGE(at, body)}
+	b.sges[i] = [2]rdma.SGE{ep.heads.SGE(head, wire.SegmentLen), p.Block.SGE(p.At, len(body))}
 	wr.SGL = b.sges[i][:]
-	ep.took(wr, r.b.Buffer)
+	ep.took(wr, p.Block.Buffer)
 }
 
 // took enters a work request in the books, before the device has it.
@@ -200,7 +189,7 @@ func (ep *endpoint) took(wr *rdma.SendWR, bufs ...*transport.Buffer) {
 	if ep.ring.Quiet+1 >= moderation || ep.p.credits.Low() {
 		wr.Flags = rdma.FlagSignaled
 	}
-	at := ep.ring.Post(ep.qp.Blocks(wr), ep.out.sent, wr.Flags != 0, bufs...)
+	at := ep.ring.Post(ep.qp.Blocks(wr), ep.out.Sent, wr.Flags != 0, bufs...)
 	wr.ID = ep.id(at)
 }
 
@@ -227,8 +216,9 @@ func (ep *endpoint) doorbell(b *batch) {
 // sendEnded takes a completion of what was sent: with it, of all that was posted before. Memory and places come back in any
 // state of the endpoint; what failed is told once.
 func (ep *endpoint) sendEnded(wc *rdma.WC) {
-	n, frame := ep.ring.Complete(uint16(wc.ID))
-	ep.p.credits.Give(n)
+	e := ep.ring.Complete(uint16(wc.ID))
+	ep.p.credits.Give(e.N)
+	ep.p.reads.Ended(e.Bytes)
 	switch {
 	case ep.state == closed:
 		if ep.ring.Len() == 0 {
@@ -242,24 +232,18 @@ func (ep *endpoint) sendEnded(wc *rdma.WC) {
 		kind, err := failure(wc)
 		ep.lost(ep.wrap("send", kind, err))
 	}
+	if ep.state == up && e.Reads > 0 {
+		ep.arrived(e.Reads)
+	}
 	if ep.state != up {
 		return
 	}
 	if !ep.retain {
-		ep.let(frame)
+		ep.out.Let(e.Frame)
 	}
-	ep.settle()
-	if !ep.out.control.empty() || !ep.out.data.empty() {
+	ep.out.Settle()
+	if !ep.out.Empty() || ep.reads.holds() {
 		ep.soil()
 	}
 	ep.room()
-}
-
-// let lets go of the memory of frames before n, when nobody wants them back.
-func (ep *endpoint) let(n uint64) {
-	o := &ep.out
-	for o.letGo = max(o.letGo, ep.led.Acked()); o.letGo < n && !ep.led.Held(); {
-		o.letGo++
-		ep.led.Release(ep.led.At(o.letGo - 1))
-	}
 }

@@ -26,6 +26,7 @@ type network struct {
 	ifaces []transport.Iface
 	rules  []carrier.Rule // of each device
 	config func(*soft.Config)
+	plain  bool // the devices have no windows
 	port   uint16
 }
 
@@ -34,11 +35,21 @@ type nic struct {
 	*soft.Device
 	faults *carrier.Faults
 	gone   bool
+	plain  bool
 	events []rdma.Event // that the device is to have said
 }
 
 // say has the device say an event.
 func (n *nic) say(e rdma.Event) { n.events = append(n.events, e) }
+
+// Attr implements rdma.Device.
+func (n *nic) Attr() rdma.DeviceAttr {
+	a := n.Device.Attr()
+	if n.plain {
+		a.Windows = nil
+	}
+	return a
+}
 
 // PollEvents implements rdma.Device.
 func (n *nic) PollEvents(dst []rdma.Event) int {
@@ -83,7 +94,7 @@ func (w *network) open(local netip.Addr) func(rc.Place) (rdma.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &nic{Device: d, faults: f}
+		n := &nic{Device: d, faults: f, plain: w.plain}
 		w.nics = append(w.nics, n)
 		return n, nil
 	}

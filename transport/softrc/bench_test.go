@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/softrc"
 )
 
@@ -126,8 +127,18 @@ func BenchmarkPingPong8(b *testing.B) {
 	}
 }
 
+// benchmarkLarge is a stream of large frames, that are read by the peer or sent in segments.
 func benchmarkLarge(b *testing.B, size int, place bool) {
-	c := newCouple(b, softrc.Options{})
+	for _, way := range []struct {
+		name string
+		from int
+	}{{"read", 1 << 10}, {"sent", 0}} {
+		b.Run(way.name, func(b *testing.B) { large(b, softrc.Options{RC: rc.Options{ReadFrom: way.from}}, size, place) })
+	}
+}
+
+func large(b *testing.B, o softrc.Options, size int, place bool) {
+	c := newCouple(b, o)
 	if place {
 		c.y.place = make([]byte, size)
 	}
@@ -146,3 +157,4 @@ func benchmarkLarge(b *testing.B, size int, place bool) {
 func BenchmarkLarge64K(b *testing.B)   { benchmarkLarge(b, 64<<10, false) }
 func BenchmarkPlaced64K(b *testing.B)  { benchmarkLarge(b, 64<<10, true) }
 func BenchmarkPlaced256K(b *testing.B) { benchmarkLarge(b, 256<<10, true) }
+func BenchmarkLarge1M(b *testing.B)    { benchmarkLarge(b, 1<<20, false) }

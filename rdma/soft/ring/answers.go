@@ -20,6 +20,7 @@ type Answer struct {
 	First    uint32 // READ: its first packet number
 	Total    uint32
 	Start    uint64
+	Repeat   bool // READ: it was asked for again
 }
 
 // Kind is what an answer is.
@@ -89,6 +90,7 @@ func (a *Answers) Again(p *packet.Packet, mtu int) bool {
 		off := rdma.PSNDiff(p.PSN, x.First)
 		if at := uint32(off) * uint32(mtu); off >= 0 && at < x.Total && rdma.PSNDiff(x.PSN, p.PSN) >= 0 {
 			x.PSN, x.VA, x.Left, x.Begun = p.PSN, x.Start+uint64(at), x.Total-at, false
+			x.Repeat = true
 			return true
 		}
 	}

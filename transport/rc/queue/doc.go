@@ -9,5 +9,6 @@
 //
 //  1. Ring: what is posted ends once, in order, and holds its memory until then.
 //  2. Credits: Free + under way + Kept = Depth, and Free is never below 0.
-//  3. Memory: a block is handed out to one at a time, from Get to its last Release.
+//  3. Memory: a block is handed out to one at a time, from Get to its last Release, and to nobody before it is
+//     closed to peers.
 package queue

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/openbraid/braid/rdma"
@@ -17,8 +18,19 @@ const (
 // Block is memory that the device knows.
 type Block struct {
 	*transport.Buffer
-	mr rdma.MR
+	// Lock is what opens the block to peers, nil: nothing. It is closed before anybody else gets the block. The owner's.
+	Lock Lock
+	mr   rdma.MR
 }
+
+// Lock opens a block to peers.
+type Lock interface {
+	// Close closes it; true: it is closed. Called again until it says so.
+	Close() bool
+}
+
+// Region is what the device knows the block as.
+func (b *Block) Region() rdma.MR { return b.mr }
 
 // SGE names [at, at+n) of the block.
 func (b *Block) SGE(at, n int) rdma.SGE {
@@ -32,6 +44,7 @@ type Memory struct {
 
 	mu     sync.Mutex
 	free   [][]*Block // by size
+	locked []*Block   // nobody has them, but peers may
 	over   bool       // something is more than it may keep
 	closed bool
 }
@@ -55,7 +68,7 @@ func (m *Memory) Get(size int) (*Block, error) {
 	m.mu.Unlock()
 	b := new(Block)
 	b.Buffer = transport.NewBuffer(c*memStep, func(*transport.Buffer) { m.put(b) })
-	mr, err := m.PD.RegMR(b.Bytes, rdma.AccessLocalWrite)
+	mr, err := m.PD.RegMR(b.Bytes, rdma.AccessLocalWrite|rdma.AccessMWBind)
 	if err != nil {
 		return nil, err
 	}
@@ -66,18 +79,41 @@ func (m *Memory) Get(size int) (*Block, error) {
 
 func (m *Memory) put(b *Block) {
 	m.mu.Lock()
-	if !m.closed {
-		c := len(b.Bytes) / memStep
-		m.free[c] = append(m.free[c], b)
-		m.over = m.over || len(m.free[c])*len(b.Bytes) > memKeep
+	switch {
+	case m.closed:
+	case b.Lock != nil:
+		m.locked = append(m.locked, b)
+	default:
+		m.keep(b)
 	}
 	m.mu.Unlock()
 }
 
-// Trim gives back what is more than is kept: on the owner's turn, since the device is his.
+func (m *Memory) keep(b *Block) {
+	c := len(b.Bytes) / memStep
+	m.free[c] = append(m.free[c], b)
+	m.over = m.over || len(m.free[c])*len(b.Bytes) > memKeep
+}
+
+// unlock closes to peers what nobody has any more.
+func (m *Memory) unlock() {
+	m.locked = slices.DeleteFunc(m.locked, func(b *Block) bool {
+		if !b.Lock.Close() {
+			return false
+		}
+		b.Lock = nil
+		m.keep(b)
+		return true
+	})
+}
+
+// Trim closes blocks to peers that nobody has, and gives back what is more than is kept: on the owner's turn, since the device is his.
 func (m *Memory) Trim() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if len(m.locked) > 0 {
+		m.unlock()
+	}
 	if !m.over {
 		return
 	}
@@ -100,7 +136,7 @@ func (m *Memory) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
-	m.free = nil
+	m.free, m.locked = nil, nil
 }
 
 // Idle is how many blocks nobody has.

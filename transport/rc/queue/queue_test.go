@@ -50,7 +50,8 @@ func TestRing(t *testing.T) {
 					continue
 				}
 				k := rapid.IntRange(0, len(under)-1).Draw(t, "which")
-				n, frame := r.Complete(under[k].at)
+				e := r.Complete(under[k].at)
+				n, frame := e.N, e.Frame
 				if n != k+1 || frame != under[k].frame {
 					t.Fatalf("Complete of number %d ended %d, up to frame %d, want %d", k, n, frame, under[k].frame)
 				}
@@ -58,7 +59,7 @@ func TestRing(t *testing.T) {
 				under = under[k+1:]
 			case 3:
 				late := r.Late
-				if n, _ := r.Complete(at - 1 - uint16(rapid.IntRange(0, 50).Draw(t, "old"))); ended == 0 && n != 0 {
+				if n := r.Complete(at - 1 - uint16(rapid.IntRange(0, 50).Draw(t, "old"))).N; ended == 0 && n != 0 {
 					t.Fatalf("an index that was never posted ended %d", n)
 				} else if n == 0 && r.Late != late+1 {
 					t.Fatal("it was not noticed")
@@ -71,7 +72,7 @@ func TestRing(t *testing.T) {
 				t.Fatalf("%d buffers came back, %d ended, %d under way of %d: %s", freed, ended, r.Len(), len(under), r.Wrong())
 			}
 		}
-		if n := r.Drop(); n != len(under) || freed != posted || r.Room(1) {
+		if n := r.Drop().N; n != len(under) || freed != posted || r.Room(1) {
 			t.Fatalf("Drop ended %d of %d, %d of %d buffers came back, room %v", n, len(under), freed, posted, r.Room(1))
 		}
 	})
@@ -85,7 +86,7 @@ func TestFrozen(t *testing.T) {
 	if r.Room(1) {
 		t.Error("room in a frozen ring")
 	}
-	if n, _ := r.Complete(i); n != 1 || r.Room(1) {
+	if n := r.Complete(i).N; n != 1 || r.Room(1) {
 		t.Errorf("%d ended, room %v", n, r.Room(1))
 	}
 }
@@ -121,7 +122,7 @@ type region struct {
 }
 
 func (d *domain) RegMR(buf []byte, a rdma.Access) (rdma.MR, error) {
-	if a != rdma.AccessLocalWrite {
+	if a != rdma.AccessLocalWrite|rdma.AccessMWBind {
 		return nil, rdma.ErrInvalid
 	}
 	d.live++
@@ -182,5 +183,60 @@ func TestMemory(t *testing.T) {
 	a.Release() // late, and harmless
 	if m.Idle() != 0 {
 		t.Error("a closed one keeps nothing")
+	}
+}
+
+// TestReads: R6, and who is told of a completion can't take what those in line wait for.
+func TestReads(t *testing.T) {
+	r := queue.NewReads(100)
+	if !r.Take(60) || r.Take(60) || r.Free != 40 {
+		t.Fatalf("%+v", r)
+	}
+	if r.Ended(60); r.Take(60) || r.Free != 40 || r.Done != 60 {
+		t.Fatalf("%+v: what has ended is not free yet", r)
+	}
+	if !r.Settle() || r.Settle() || !r.Take(100) {
+		t.Fatalf("%+v: it is now", r)
+	}
+	ring := queue.NewRing(8, 8, 0)
+	for i, bytes := range []int{0, 30, 0, 40} {
+		if at := ring.Post(1, uint64(i), true); bytes > 0 {
+			if ring.Reads(bytes); at != uint16(i) {
+				t.Fatal(at)
+			}
+		}
+	}
+	if n := ring.Reading(); n != 70 {
+		t.Errorf("%d bytes are read, want 70", n)
+	}
+	if e := ring.Complete(2); e != (queue.Ended{N: 3, Frame: 2, Reads: 1, Bytes: 30}) {
+		t.Errorf("%+v", e)
+	}
+	if e := ring.Drop(); e != (queue.Ended{N: 1, Reads: 1, Bytes: 40}) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// lock closes when it is asked for the n-th time.
+type lock struct{ n int }
+
+func (l *lock) Close() bool { l.n--; return l.n == 0 }
+
+// TestLock: nobody gets a block before it is closed to peers.
+func TestLock(t *testing.T) {
+	m := queue.Memory{PD: &domain{}}
+	b, err := m.Get(5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Lock = &lock{2}
+	b.Release()
+	m.Trim()
+	if c, _ := m.Get(5000); c == b || m.Idle() != 0 {
+		t.Fatal("it was handed out while peers may read it")
+	}
+	m.Trim()
+	if c, _ := m.Get(5000); c != b || c.Lock != nil {
+		t.Error("closed, and not handed out")
 	}
 }

@@ -36,6 +36,15 @@ type posted struct {
 	blocks uint16
 	bufs   [2]*transport.Buffer // held until it ends
 	frame  uint64               // data frames before this number are in it or before it
+	read   uint32               // bytes of a READ; 0: it is none
+}
+
+// Ended is what ended with a completion.
+type Ended struct {
+	N     int    // work requests
+	Frame uint64 // the device has let go of the data frames before this number
+	Reads int    // READs among them, and their bytes
+	Bytes int
 }
 
 // NewRing makes one for so many blocks and work requests (a power of two), whose indices begin at at.
@@ -73,32 +82,38 @@ func (r *Ring) Post(blocks int, frame uint64, signaled bool, bufs ...*transport.
 	return p.at
 }
 
-// Complete ends the work request with this index and all before it, and returns how many that were, and up to which frame
-// the device has let go. An index that is none ends nothing.
-func (r *Ring) Complete(at uint16) (n int, frame uint64) {
+// Reads says that the work request that was posted last is a READ of so many bytes.
+func (r *Ring) Reads(bytes int) { r.wrs[(r.tail-1)&uint32(len(r.wrs)-1)].read = uint32(bytes) }
+
+// Complete ends the work request with this index and all before it. An index that is none ends nothing.
+func (r *Ring) Complete(at uint16) (e Ended) {
 	if uint16(at-r.done) >= r.pi-r.done {
 		r.Late++
-		return 0, 0
+		return e
 	}
 	for r.head != r.tail {
 		p := r.wrs[r.head&uint32(len(r.wrs)-1)]
 		if int16(at-p.at) < 0 {
 			break
 		}
-		frame = p.frame
-		r.pop()
-		n++
+		e.Frame = p.frame
+		r.pop(&e)
 	}
-	return n, frame
+	return e
 }
 
 // pop ends the first work request.
-func (r *Ring) pop() {
+func (r *Ring) pop(e *Ended) {
 	p := &r.wrs[r.head&uint32(len(r.wrs)-1)]
 	for _, b := range p.bufs {
 		if b != nil {
 			b.Release()
 		}
+	}
+	e.N++
+	if p.read > 0 {
+		e.Reads++
+		e.Bytes += int(p.read)
 	}
 	r.done = p.at + p.blocks
 	*p = posted{}
@@ -106,10 +121,18 @@ func (r *Ring) pop() {
 }
 
 // Drop ends all: the queue pair is destroyed, the device names nothing any more.
-func (r *Ring) Drop() (n int) {
+func (r *Ring) Drop() (e Ended) {
 	r.Frozen = true
-	for n = r.Len(); r.head != r.tail; {
-		r.pop()
+	for r.head != r.tail {
+		r.pop(&e)
+	}
+	return e
+}
+
+// Reading is how many bytes the READs that are under way read. For tests.
+func (r *Ring) Reading() (n int) {
+	for k := r.head; k != r.tail; k++ {
+		n += int(r.wrs[k&uint32(len(r.wrs)-1)].read)
 	}
 	return n
 }

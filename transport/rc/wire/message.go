@@ -8,8 +8,8 @@ import (
 
 // What two ports tell each other by datagrams, to make and to end connections. Little-endian, 40 bytes:
 //
-//	 0       4      5        6     7       8            16            20              24      28         32             36
-//	| magic | kind | reason | mtu | dialer | connection | queue pair | packet number | yours | receives | segment bytes | 0 |
+//	 0       4      5        6     7        8            16           20              24      28         32              36          38      39
+//	| magic | kind | reason | mtu | dialer | connection | queue pair | packet number | yours | receives | segment bytes | read from | reads | 0 |
 //
 // Source: the messages REQ, REP, RTU, REJ, DREQ and DREP of the InfiniBand communication manager.
 const (
@@ -20,6 +20,9 @@ const (
 	// MinReceives and MinSegment are what every peer has room for from the beginning.
 	MinReceives = 4
 	MinSegment  = 8 << 10
+	// ReadUnit is what Message.ReadFrom is counted in, MostReadFrom the largest.
+	ReadUnit     = 1 << 10
+	MostReadFrom = 0xffff * ReadUnit
 )
 
 // Verb is what a message says.
@@ -53,6 +56,8 @@ type Message struct {
 	Yours    uint32 // the peer's queue pair as the sender knows it; 0: it doesn't
 	Receives uint32 // that are posted
 	Segment  uint32 // bytes of each
+	ReadFrom uint32 // payloads from so many bytes on may be offered, instead of being sent: a multiple of ReadUnit; 0: none
+	Reads    uint8  // that the sender answers at a time
 }
 
 // Emit writes it.
@@ -70,7 +75,8 @@ func (m *Message) Emit(b []byte) {
 	le.PutUint32(b[24:], m.Yours)
 	le.PutUint32(b[28:], m.Receives)
 	le.PutUint32(b[32:], m.Segment)
-	le.PutUint32(b[36:], 0)
+	le.PutUint16(b[36:], uint16(m.ReadFrom/ReadUnit))
+	b[38], b[39] = m.Reads, 0
 }
 
 // ParseMessage reads a datagram; false: it is none of these.
@@ -83,9 +89,10 @@ func ParseMessage(b []byte) (m Message, ok bool) {
 		Verb: Verb(b[4]), Reason: b[5], MTU: rdma.MTU(b[6]), Dialer: b[7] == 1, Conn: le.Uint64(b[8:]),
 		QPN: le.Uint32(b[16:]), PSN: le.Uint32(b[20:]), Yours: le.Uint32(b[24:]),
 		Receives: le.Uint32(b[28:]), Segment: le.Uint32(b[32:]),
+		ReadFrom: uint32(le.Uint16(b[36:])) * ReadUnit, Reads: b[38],
 	}
 	ok = le.Uint32(b) == magic && m.Verb > 0 && m.Verb < Verbs && b[7] <= 1 && m.QPN <= rdma.MaxNum && m.PSN <= rdma.MaxNum &&
-		m.Yours <= rdma.MaxNum && le.Uint32(b[36:]) == 0
+		m.Yours <= rdma.MaxNum && b[39] == 0
 	if m.Verb == Request || m.Verb == Reply {
 		ok = ok && m.MTU.Bytes() > 0 && m.QPN > 1 && m.Receives >= MinReceives && m.Receives <= 1<<16 &&
 			m.Segment >= MinSegment && m.Segment <= 1<<30

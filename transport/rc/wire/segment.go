@@ -23,6 +23,7 @@ const (
 	Frames              // whole frames
 	First               // a frame that goes on in further segments: its header, head, and the begin of its payload
 	More                // more of its payload; the last one ends it
+	Offers              // a frame whose payload is to be read by the peer: where it is, then its header and head
 	Kinds
 )
 
@@ -60,7 +61,33 @@ func ParseSegment(b []byte) Segment {
 
 // Valid says whether a segment of so many bytes may begin so.
 func (s Segment) Valid(n int) bool {
-	return s.Kind < Kinds && s.Flags&^SegKnown == 0 && (s.Kind != Nothing || n == SegmentLen) && (s.Kind > Frames || s.Flags&SegControl == 0)
+	return s.Kind < Kinds && s.Flags&^SegKnown == 0 && (s.Kind != Nothing || n == SegmentLen) && (s.Kind == First || s.Kind == More || s.Flags&SegControl == 0)
+}
+
+// Offer is where the payload of an offered frame can be read, until the frame is acknowledged:
+//
+//	 0         8     12  16
+//	| address | key | 0 | frame header | head
+type Offer struct {
+	Addr uint64
+	RKey uint32
+}
+
+// OfferLen is how long it is.
+const OfferLen = 16
+
+// Emit writes it.
+func (o Offer) Emit(b []byte) {
+	_ = b[OfferLen-1]
+	binary.LittleEndian.PutUint64(b, o.Addr)
+	binary.LittleEndian.PutUint32(b[8:], o.RKey)
+	binary.LittleEndian.PutUint32(b[12:], 0)
+}
+
+// ParseOffer reads one, of at least OfferLen bytes; false: it can't be.
+func ParseOffer(b []byte) (Offer, bool) {
+	o := Offer{Addr: binary.LittleEndian.Uint64(b), RKey: binary.LittleEndian.Uint32(b[8:])}
+	return o, binary.LittleEndian.Uint32(b[12:OfferLen]) == 0
 }
 
 // A frame within a segment: this header, then head, then payload.

@@ -18,9 +18,11 @@ func TestBytes(t *testing.T) {
 	h := wire.Header{Size: 0x01020304, ID: 9, Flags: wire.FlagAckNow, Head: 0x0506}
 	h.Emit(b[:])
 	want(t, b[:wire.HeaderLen], "04030201"+"09"+"02"+"0605")
-	m := wire.Message{Verb: wire.Reply, MTU: rdma.MTU4096, Conn: 0x0102030405060708, QPN: 0x111213, PSN: 0x212223, Yours: 0x313233, Receives: 4, Segment: 32768}
+	m := wire.Message{Verb: wire.Reply, MTU: rdma.MTU4096, Conn: 0x0102030405060708, QPN: 0x111213, PSN: 0x212223, Yours: 0x313233, Receives: 4, Segment: 32768, ReadFrom: 0x0102 << 10, Reads: 16}
 	m.Emit(b[:])
-	want(t, b[:], "62726331"+"02000500"+"0807060504030201"+"13121100"+"23222100"+"33323100"+"04000000"+"00800000"+"00000000")
+	want(t, b[:], "62726331"+"02000500"+"0807060504030201"+"13121100"+"23222100"+"33323100"+"04000000"+"00800000"+"0201"+"10"+"00")
+	wire.Offer{Addr: 0x0102030405060708, RKey: 0x11121314}.Emit(b[:])
+	want(t, b[:wire.OfferLen], "0807060504030201"+"14131211"+"00000000")
 }
 
 func want(t *testing.T, got []byte, text string) {
@@ -49,6 +51,22 @@ func TestHeaderValid(t *testing.T) {
 		if got := c.h.Valid(c.l); got != c.want {
 			t.Errorf("%+v within %+v: %v", c.h, c.l, got)
 		}
+	}
+}
+
+// TestSegmentValid: a control frame is sent, never offered, and only parts of one are marked.
+func TestSegmentValid(t *testing.T) {
+	for k := wire.Nothing; k <= wire.Kinds; k++ {
+		want := k == wire.First || k == wire.More
+		if got := (wire.Segment{Kind: k, Flags: wire.SegControl}).Valid(100); got != want {
+			t.Errorf("kind %d, marked as a part of a control frame: valid %v", k, got)
+		}
+	}
+	if !(wire.Segment{Kind: wire.Offers, Flags: wire.SegAckNow}).Valid(100) {
+		t.Error("an offer may ask for an acknowledgement")
+	}
+	if _, ok := wire.ParseOffer(append(make([]byte, wire.OfferLen-1), 1)); ok {
+		t.Error("an offer with something in its reserved bytes")
 	}
 }
 
