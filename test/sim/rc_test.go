@@ -28,6 +28,7 @@ type rcNet struct {
 	nics   []*rcNIC
 	port   uint16
 	sum    uint64
+	read   int // from which size on payloads are read; 0: never
 }
 
 // rcRail is what is wrong with an address at the moment.
@@ -59,6 +60,7 @@ func newRCNet(w *world) *rcNet {
 		_, _ = h.Write(b)
 		n.sum = h.Sum64()
 	})
+	n.read = w.n(2) * 40_000
 	if w.n(2) == 0 {
 		n.always = []carrier.Rule{{Share: 0.01, Drop: true}, {Share: 0.01, Double: true}, {Share: 0.02, Delay: 200 * time.Microsecond}, {Share: 0.002, Corrupt: true}}
 	}
@@ -157,7 +159,7 @@ func (s *side) transports() []transport.Transport {
 	if n == nil {
 		return []transport.Transport{s.host}
 	}
-	return []transport.Transport{mix.New(s.host, mix.Part{Transport: rc.New(rc.Options{Open: n.open, TrustNetwork: true, AllowSecret: true, Polled: true}), Takes: isRC})}
+	return []transport.Transport{mix.New(s.host, mix.Part{Transport: rc.New(rc.Options{Open: n.open, TrustNetwork: true, AllowSecret: true, Polled: true, ReadFrom: n.read}), Takes: isRC})}
 }
 
 // TestRC: every lane is one of a device.

@@ -21,6 +21,8 @@
 //     Room that a destroyed queue pair may still fill comes back when the queue was seen empty.
 //  6. OnError comes before anything of that failure ends, and never with a queue pair that still works: it is in ERR first.
 //  7. Addresses are resolved when a connection is made, and for each datagram; no handle outlives the sends that use it.
-//  8. A queue pair number, a packet number and the name of a connection are random; a datagram that names no connection of its sender
+//  8. Data frames are handed over in the order in which they were posted, whether they are sent or read.
+//  9. What was offered to a peer can be read until it is acknowledged or the connection ends, and not after.
+//  10. A queue pair number, a packet number and the name of a connection are random; a datagram that names no connection of its sender
 //     is answered at most by one of the same size, and changes nothing.
 package rc

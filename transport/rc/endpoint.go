@@ -35,12 +35,12 @@ type endpoint struct {
 	retain        bool
 
 	led   ledger.Ledger
-	pair             // the queue pair and its books
-	call  call       // how it came to be
-	out   outbox.Box // to be sent
-	in    inbox      // arrived
-	reads reading    // offered, and what came behind it
-	acks  acks       // owed
+	pair                         // the queue pair and its books
+	call  call                   // how it came to be
+	out   outbox.Box             // to be sent
+	in    inbox                  // arrived
+	reads reading                // offered, and what came behind it
+	acks  ledger.Acks[*endpoint] // owed
 
 	wants
 }
@@ -321,8 +321,7 @@ func (ep *endpoint) halt() {
 // silence drops what is not posted yet.
 func (ep *endpoint) silence() {
 	ep.out.Drop()
-	ep.acks.now = false
-	ep.f.owing.Remove(&ep.acks.debt)
+	ep.acks.Forgive(&ep.f.owing)
 	ep.leaveLine()
 }
 
@@ -360,6 +359,9 @@ func (ep *endpoint) room() int {
 	ep.sink.Room()
 	return 1
 }
+
+// owes says whether frames were accepted that no acknowledgement covers yet.
+func (ep *endpoint) owes() bool { return ep.acks.Owes(ep.in.accepted) && ep.state == up && ep.writes() }
 
 // writes says whether something may still go out.
 func (ep *endpoint) writes() bool {

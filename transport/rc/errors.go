@@ -3,55 +3,17 @@ package rc
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
 )
 
-// Error is what goes wrong with a connection: what was tried, between whom, why, and what to do about it.
-type Error struct {
-	Op            string // dial, listen, send, receive, port, open
-	Local, Remote string // "" if not known
-	Kind          error  // a sentinel of package transport; nil if there is none for it
-	Err           error  // the cause
-}
-
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("rc: " + e.Op)
-	if e.Remote != "" {
-		b.WriteString(" " + e.Remote)
-	}
-	if e.Local != "" {
-		if e.Remote != "" {
-			b.WriteString(" from")
-		}
-		b.WriteString(" " + e.Local)
-	}
-	if e.Kind != nil && !errors.Is(e.Err, e.Kind) {
-		b.WriteString(": " + e.Kind.Error())
-	}
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	return b.String()
-}
-
-// Unwrap gives both the sentinel and the cause to errors.Is.
-func (e *Error) Unwrap() []error {
-	var all []error
-	for _, err := range []error{e.Kind, e.Err} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}
+// Error is what goes wrong with a connection.
+type Error = transport.Error
 
 // wrap says of which connection an error is.
 func (ep *endpoint) wrap(op string, kind, err error) error {
-	return &Error{Op: op, Local: ep.local, Remote: ep.remote, Kind: kind, Err: err}
+	return &Error{Transport: "rc", Op: op, Local: ep.local, Remote: ep.remote, Kind: kind, Err: err}
 }
 
 var (

@@ -56,7 +56,7 @@ func (f *iface) Attr() transport.Attr {
 // Dial implements transport.Iface.
 func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink) (transport.Endpoint, error) {
 	fail := func(err error) (transport.Endpoint, error) {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+		return nil, &Error{Transport: "rc", Op: "dial", Local: local, Remote: remote, Err: err}
 	}
 	if f.closed {
 		return fail(transport.ErrClosed)
@@ -112,7 +112,9 @@ func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
 
 // Listen implements transport.Iface. The port of addr is that of the device: packets of all its connections come there.
 func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, error) {
-	fail := func(err error) (transport.Listener, error) { return nil, &Error{Op: "listen", Local: addr, Err: err} }
+	fail := func(err error) (transport.Listener, error) {
+		return nil, &Error{Transport: "rc", Op: "listen", Local: addr, Err: err}
+	}
 	if f.closed {
 		return fail(transport.ErrClosed)
 	}
@@ -219,8 +221,8 @@ func (f *iface) Flush() {
 		ep := f.dirty[i]
 		ep.dirty = false
 		ep.flush()
-		if ep.owes() && !ep.acks.debt.Listed() && !ep.acks.now {
-			f.owing.Add(&ep.acks.debt, ep, f.now+ackDelay)
+		if ep.owes() {
+			ep.acks.Wait(&f.owing, ep, f.now+ledger.AckDelay)
 		}
 	}
 	clear(f.dirty)
@@ -282,4 +284,12 @@ func (f *iface) Close() error {
 		return nil
 	}
 	return f.poll.Close()
+}
+
+// overdue has those send that have waited long enough.
+func (f *iface) overdue(now time.Duration) {
+	for ep, ok := f.owing.Overdue(now); ok; ep, ok = f.owing.Overdue(now) {
+		ep.acks.Now = true
+		ep.soil()
+	}
 }

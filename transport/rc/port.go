@@ -28,14 +28,11 @@ type port struct {
 	mem     queue.Memory
 	mail    mail.Office
 
-	can     ability
-	send    rdma.CQ
-	credits queue.Credits
-	line    []*endpoint // who waits for a place in send, in order
-	reads   queue.Reads
-	readers []*endpoint // who waits to read, in order
-	keys    *window.Binder
-	recvs   []*bank
+	can  ability
+	send rdma.CQ
+	keys *window.Binder
+	supply
+	recvs []*bank
 
 	eps       []*endpoint // by slot
 	uses      []uint16    // of each slot, so that a late completion of a former user is known as one
@@ -44,6 +41,14 @@ type port struct {
 	listener  *listener
 	dead      error // the device failed
 	closed    bool
+}
+
+// supply is what all endpoints of a port share, and who waits for it, in order.
+type supply struct {
+	credits queue.Credits // places in port.send
+	line    []*endpoint
+	reads   queue.Reads
+	readers []*endpoint
 }
 
 // ability is what the device can.
@@ -238,7 +243,7 @@ func (p *port) happened(e *rdma.Event) {
 	case rdma.EventPortDown:
 		p.lose(all, errPortDown)
 	case rdma.EventDeviceFatal:
-		p.dead = &Error{Op: "port", Local: p.addr.String(), Err: errFatal}
+		p.dead = &Error{Transport: "rc", Op: "port", Local: p.addr.String(), Err: errFatal}
 		p.f.env.Log.Error("the RDMA device failed; new connections open another", "err", p.dead)
 		p.lose(all, errFatal)
 	case rdma.EventCQOverrun:

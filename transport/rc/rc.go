@@ -128,7 +128,7 @@ func (t *rc) Open(env transport.Env) (transport.Iface, error) {
 	f := &iface{env: env, o: o, pool: mpool.New(4<<10, 2<<20, 16<<20)}
 	if !o.Polled {
 		if err := f.poll.Open(); err != nil {
-			return nil, &Error{Op: "open", Err: err}
+			return nil, &Error{Transport: "rc", Op: "open", Err: err}
 		}
 	}
 	return f, nil

@@ -99,8 +99,7 @@ func (ep *endpoint) takeBody(s wire.Segment, b *queue.Block, body []byte) {
 		ep.goOn(s.Flags&wire.SegControl != 0, body)
 	case wire.Nothing, wire.Offers, wire.Kinds:
 	}
-	if ep.state == up && s.Flags&wire.SegAckNow != 0 && ep.in.accepted != ep.acks.out {
-		ep.acks.now = true
+	if ep.state == up && s.Flags&wire.SegAckNow != 0 && ep.acks.Hurry(ep.in.accepted) {
 		ep.soil()
 	}
 }
@@ -231,8 +230,7 @@ func (ep *endpoint) hand(h wire.Header, head, payload []byte, placed bool, buf *
 		ep.in.accept()
 		ep.soil()
 	}
-	if h.Flags&wire.FlagAckNow != 0 && ep.state == up && ep.in.accepted != ep.acks.out {
-		ep.acks.now = true
+	if h.Flags&wire.FlagAckNow != 0 && ep.state == up && ep.acks.Hurry(ep.in.accepted) {
 		ep.soil()
 	}
 }

@@ -15,6 +15,8 @@ const (
 	// earlySend is how much may be collected before Post sends by itself.
 	earlySend = 64 << 10
 	maxInline = 128
+	// ackBytes is how much one acknowledgement covers at most.
+	ackBytes = 64 << 10
 	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
 	// refused, and a turn may bring ten thousands.
 	maxControl = 16 << 20
@@ -98,7 +100,7 @@ func (ep *endpoint) flush() {
 
 // due says whether the peer must be told something that no frame carries.
 func (ep *endpoint) due() bool {
-	return ep.ackDue() || ep.asks() || ep.flow.posted-ep.flow.told >= uint32(ep.receiving()/2)
+	return ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, ackBytes) || ep.asks() || ep.flow.posted-ep.flow.told >= uint32(ep.receiving()/2)
 }
 
 // asks says whether the next segment asks for an acknowledgement: it is the last one of what was posted before.
@@ -169,7 +171,7 @@ func (ep *endpoint) segment(b *batch, p *outbox.Piece) {
 	}
 	ep.flow.sent++
 	ep.flow.told = ep.flow.posted
-	ep.acknowledged()
+	ep.acks.Said(ep.in.accepted, ep.in.acceptedBytes, &ep.f.owing)
 	if size := wire.SegmentLen + len(body); size <= ep.p.can.inline {
 		wr.Inline = b.inline[i][:size]
 		s.Emit(wr.Inline)

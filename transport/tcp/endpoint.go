@@ -26,7 +26,7 @@ type endpoint struct {
 	led  ledger.Ledger
 	out  outbox
 	in   inbox
-	acks acks
+	acks ledger.Acks[*endpoint] // owed
 	poll polling
 
 	starved bool  // Post said NoResource: Room is owed
@@ -169,7 +169,7 @@ func (ep *endpoint) broke(err error) {
 func (ep *endpoint) hangUp(reset bool) {
 	ep.silence()
 	ep.in.drop()
-	ep.f.owing.Remove(&ep.acks.debt)
+	ep.acks.Forgive(&ep.f.owing)
 	if ep.stream == nil {
 		return
 	}
@@ -183,7 +183,7 @@ func (ep *endpoint) hangUp(reset bool) {
 // silence drops what is not written yet. No byte goes out after it.
 func (ep *endpoint) silence() {
 	ep.out.drop()
-	ep.acks.now = false
+	ep.acks.Forgive(&ep.f.owing)
 }
 
 // settle gives the chunk back when no frame is in it any more.
@@ -209,6 +209,9 @@ func (ep *endpoint) postpone() {
 		ep.f.later = append(ep.f.later, ep)
 	}
 }
+
+// owes says whether frames were accepted that no acknowledgement covers yet.
+func (ep *endpoint) owes() bool { return ep.acks.Owes(ep.in.accepted) && ep.state == up && ep.writes() }
 
 // writes says whether bytes may still go out.
 func (ep *endpoint) writes() bool {

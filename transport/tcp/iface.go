@@ -82,21 +82,21 @@ func (f *iface) Attr() transport.Attr {
 // Dial implements transport.Iface.
 func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink) (transport.Endpoint, error) {
 	if f.closed {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: transport.ErrClosed}
+		return nil, newError(Error{Op: "dial", Local: local, Remote: remote, Err: transport.ErrClosed})
 	}
 	to, err := parseAddr(remote)
 	if err != nil {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+		return nil, newError(Error{Op: "dial", Local: local, Remote: remote, Err: err})
 	}
 	var from netip.Addr
 	if local != "" {
 		if from, err = netip.ParseAddr(local); err != nil {
-			return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+			return nil, newError(Error{Op: "dial", Local: local, Remote: remote, Err: err})
 		}
 	}
 	fd, err := dialSocket(from, to, &f.o)
 	if fd < 0 {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+		return nil, newError(Error{Op: "dial", Local: local, Remote: remote, Err: err})
 	}
 	ep := f.endpoint(fd, local, to.String(), o)
 	ep.sink = s
@@ -172,8 +172,8 @@ func (f *iface) Flush() {
 	for _, ep := range f.dirty {
 		ep.dirty = false
 		ep.flush()
-		if ep.owes() && !ep.acks.debt.Listed() && !ep.acks.now {
-			f.owing.Add(&ep.acks.debt, ep, now+ackDelay)
+		if ep.owes() {
+			ep.acks.Wait(&f.owing, ep, now+ledger.AckDelay)
 		}
 	}
 	clear(f.dirty)
@@ -232,4 +232,12 @@ func (f *iface) Close() error {
 	}
 	f.pool.Close()
 	return f.poll.Close()
+}
+
+// overdue has those send that have waited long enough.
+func (f *iface) overdue(now time.Duration) {
+	for ep, ok := f.owing.Overdue(now); ok; ep, ok = f.owing.Overdue(now) {
+		ep.acks.Now = true
+		ep.soil()
+	}
 }

@@ -32,20 +32,20 @@ type listener struct {
 // Listen implements transport.Iface.
 func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, error) {
 	if f.closed {
-		return nil, &Error{Op: "listen", Local: addr, Err: transport.ErrClosed}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: transport.ErrClosed})
 	}
 	at, err := parseAddr(addr)
 	if err != nil {
-		return nil, &Error{Op: "listen", Local: addr, Err: err}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: err})
 	}
 	fd, err := listenSocket(at, &f.o)
 	if err != nil {
-		return nil, &Error{Op: "listen", Local: addr, Err: err}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: err})
 	}
 	l := &listener{f: f, fd: fd, addr: nameOf(unix.Getsockname(fd)), acceptor: a}
 	if err := l.watch(poll.Readable); err != nil {
 		unix.Close(fd)
-		return nil, &Error{Op: "listen", Local: addr, Err: err}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: err})
 	}
 	f.listeners = append(f.listeners, l)
 	f.turn.asked = true
@@ -117,7 +117,7 @@ func (l *listener) pause(err error) {
 	if now >= l.quiet {
 		l.quiet = now + complainEvery
 		l.f.env.Log.Warn("connections wait: they can't be accepted now",
-			"err", &Error{Op: "accept", Local: l.addr, Err: err}, "again_in", pauseFor)
+			"err", newError(Error{Op: "accept", Local: l.addr, Err: err}), "again_in", pauseFor)
 	}
 }
 

@@ -160,8 +160,7 @@ func (ep *endpoint) take(h header, head, payload []byte, placed bool) {
 	if ep.state != up {
 		return // quiesced or closed by the sink: no acknowledgement is taken any more
 	}
-	if h.flags&flagAckNow != 0 && ep.in.accepted != ep.acks.out {
-		ep.acks.now = true
+	if h.flags&flagAckNow != 0 && ep.acks.Hurry(ep.in.accepted) {
 		ep.soil()
 	}
 	if h.ack != 0 {

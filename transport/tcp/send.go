@@ -7,6 +7,9 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
+// ackBytes is how much one acknowledgement covers at most, or what fills a quarter of a window.
+const ackBytes = 1 << 20
+
 // Post implements transport.Endpoint.
 func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if ep.state > up || ep.led.Held() {
@@ -100,7 +103,7 @@ func (ep *endpoint) write() {
 	ep.out.progress = false
 	for {
 		if ep.out.empty() {
-			if !ep.due() {
+			if !ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, min(ackBytes, ep.window/4)) {
 				return
 			}
 			ep.out.control(header{flags: flagControl}, nil, nil) // no frame has carried it
@@ -184,7 +187,7 @@ func (ep *endpoint) wrote(b *batch, n int) {
 	o := &ep.out
 	if b.stamped != nil {
 		if n > b.stampedAt {
-			ep.acknowledged() // its first byte is on its way, the rest follows as it is
+			ep.acks.Said(ep.in.accepted, ep.in.acceptedBytes, &ep.f.owing) // its first byte is on its way, the rest follows as it is
 		} else {
 			stamp(b.stamped, 0)
 		}

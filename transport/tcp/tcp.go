@@ -46,11 +46,11 @@ func (*tcp) Name() string { return "tcp" }
 // Open implements transport.Transport.
 func (t *tcp) Open(env transport.Env) (transport.Iface, error) {
 	if err := t.o.checkCongestion(); err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError(Error{Op: "open", Err: err})
 	}
 	f := &iface{env: env, o: t.o, pool: mpool.New(chunkLen, 2<<20, 16<<20), scratch: scratch{vec: &vector{}}}
 	if err := f.poll.Open(); err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError(Error{Op: "open", Err: err})
 	}
 	return f, nil
 }

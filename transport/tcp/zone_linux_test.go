@@ -31,7 +31,7 @@ func TestHintUnreachable(t *testing.T) {
 		unix.ENETUNREACH:  "no route from the local address to there",
 		unix.EHOSTUNREACH: "nobody answers at that address, or a router says that there is no way to it: check the address, and that the peer is up",
 	} {
-		if got := (&Error{Op: "dial", Err: err}).hint(); got != want {
+		if got := hint("dial", err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}

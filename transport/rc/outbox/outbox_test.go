@@ -52,21 +52,27 @@ func box(d *domain, largest, readFrom int) (*outbox.Box, *queue.Memory, *ledger.
 }
 
 // put posts a frame whose bytes say which it is.
-func put(t testing.TB, o *outbox.Box, led *ledger.Ledger, class transport.Class, n, head, size int) []byte {
-	f := &transport.Frame{ID: uint8(n%250 + 1), Class: class, Head: bytes.Repeat([]byte{byte(n)}, head), Payload: bytes.Repeat([]byte{byte(n + 1)}, size)}
-	var e *ledger.Entry
-	at := led.Posted()
-	if class == transport.Data {
-		e = led.Push(f)
+func put(t testing.TB, o *outbox.Box, n int, f transport.Frame) []byte {
+	f.ID = uint8(n%250 + 1)
+	for i := range f.Head {
+		f.Head[i] = byte(n)
 	}
-	if err := o.Put(f, e, at); err != nil {
+	for i := range f.Payload {
+		f.Payload[i] = byte(n + 1)
+	}
+	var e *ledger.Entry
+	at := o.Books.Posted()
+	if f.Class == transport.Data {
+		e = o.Books.Push(&f)
+	}
+	if err := o.Put(&f, e, at); err != nil {
 		t.Fatal(err)
 	}
 	if e != nil && (!bytes.Equal(e.Head, f.Head) || !bytes.Equal(e.Payload, f.Payload)) {
 		t.Fatal("the books have other bytes")
 	}
-	h := wire.Header{Size: uint32(f.Len()), ID: f.ID, Head: uint16(head)}
-	if class == transport.Control {
+	h := wire.Header{Size: uint32(f.Len()), ID: f.ID, Head: uint16(len(f.Head))}
+	if f.Class == transport.Control {
 		h.Flags = wire.FlagControl
 	}
 	raw := make([]byte, wire.HeaderLen)
@@ -87,7 +93,7 @@ func TestPieces(t *testing.T) {
 			if n(3) > 0 {
 				class := transport.Class(n(2))
 				head, size := n(50), []int{0, 100, 8000, 25_000, 70_000}[n(5)]
-				raw := put(t, o, led, class, frames, head, size)
+				raw := put(t, o, frames, transport.Frame{Class: class, Head: make([]byte, head), Payload: make([]byte, size)})
 				if o.ReadFrom > 0 && class == transport.Data && size >= o.ReadFrom && !d.none {
 					var w [wire.OfferLen]byte
 					wire.Offer{Addr: 1 << 40, RKey: 9}.Emit(w[:])

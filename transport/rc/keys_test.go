@@ -1,13 +1,11 @@
-package window_test
+package rc_test
 
 import (
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/openbraid/braid/internal/timer"
@@ -20,14 +18,14 @@ import (
 )
 
 // device is one in software, whose binds can be swallowed.
-type device struct {
+type keyDevice struct {
 	*soft.Device
 	attr    func(*rdma.DeviceAttr)
 	swallow bool // binds are never executed
 	binds   int
 }
 
-func (d *device) Attr() rdma.DeviceAttr {
+func (d *keyDevice) Attr() rdma.DeviceAttr {
 	a := d.Device.Attr()
 	if d.attr != nil {
 		d.attr(&a)
@@ -35,27 +33,27 @@ func (d *device) Attr() rdma.DeviceAttr {
 	return a
 }
 
-func (d *device) AllocPD() (rdma.PD, error) {
+func (d *keyDevice) AllocPD() (rdma.PD, error) {
 	p, err := d.Device.AllocPD()
-	return &domain{p, d}, err
+	return &keyDomain{p, d}, err
 }
 
-type domain struct {
+type keyDomain struct {
 	rdma.PD
-	d *device
+	d *keyDevice
 }
 
-func (p *domain) CreateQP(a rdma.QPInit) (rdma.QP, error) {
+func (p *keyDomain) CreateQP(a rdma.QPInit) (rdma.QP, error) {
 	q, err := p.PD.CreateQP(a)
-	return &pair{q, p.d}, err
+	return &keyPair{q, p.d}, err
 }
 
-type pair struct {
+type keyPair struct {
 	rdma.QP
-	d *device
+	d *keyDevice
 }
 
-func (q *pair) PostSend(wrs []rdma.SendWR) (int, rdma.Status) {
+func (q *keyPair) PostSend(wrs []rdma.SendWR) (int, rdma.Status) {
 	if wrs[0].Op == rdma.OpBindMW {
 		if q.d.binds++; q.d.swallow {
 			return 1, rdma.Posted
@@ -64,12 +62,12 @@ func (q *pair) PostSend(wrs []rdma.SendWR) (int, rdma.Status) {
 	return q.QP.PostSend(wrs)
 }
 
-// world is a binder on a device in memory, and a queue pair of the same domain by which keys are tried.
-type world struct {
+// keyWorld is a binder on a device in memory, and a queue pair of the same domain by which keys are tried.
+type keyWorld struct {
 	testing.TB
 	net    *fabric.Net
 	faults *carrier.Faults
-	dev    *device
+	dev    *keyDevice
 	mem    queue.Memory
 	timers timer.Set
 	b      *window.Binder
@@ -77,12 +75,12 @@ type world struct {
 	rng    *rand.Rand
 }
 
-var addr = netip.MustParseAddr("10.0.0.1")
+var keyAddr = netip.MustParseAddr("10.0.0.1")
 
-func newWorld(t testing.TB, attr func(*rdma.DeviceAttr)) *world {
+func newKeyWorld(t testing.TB, attr func(*rdma.DeviceAttr)) *keyWorld {
 	t.Helper()
-	w := &world{TB: t, net: fabric.New(fabric.Config{Latency: 3 * time.Microsecond}), rng: rand.New(rand.NewPCG(7, 7))}
-	p, err := w.net.Port(netip.AddrPortFrom(addr, 5000))
+	w := &keyWorld{TB: t, net: fabric.New(fabric.Config{Latency: 3 * time.Microsecond}), rng: rand.New(rand.NewPCG(7, 7))}
+	p, err := w.net.Port(netip.AddrPortFrom(keyAddr, 5000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,19 +89,19 @@ func newWorld(t testing.TB, attr func(*rdma.DeviceAttr)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.dev = &device{Device: d, attr: attr}
+	w.dev = &keyDevice{Device: d, attr: attr}
 	if w.mem.PD, err = w.dev.AllocPD(); err != nil {
 		t.Fatal(err)
 	}
-	w.b = window.New(window.Config{Device: w.dev, Memory: &w.mem, Way: rdma.AHAttr{DGID: rdma.GIDFrom(addr), Port: 5000},
+	w.b = window.New(window.Config{Device: w.dev, Memory: &w.mem, Way: rdma.AHAttr{DGID: rdma.GIDFrom(keyAddr), Port: 5000},
 		Timers: &w.timers, Now: w.net.Now, Rand: w.rng.Uint64})
 	return w
 }
 
 // Opened implements window.Owner.
-func (w *world) Opened() { w.opened++ }
+func (w *keyWorld) Opened() { w.opened++ }
 
-func (w *world) turn() {
+func (w *keyWorld) turn() {
 	w.dev.Progress()
 	var wcs [8]rdma.WC
 	w.b.Progress(wcs[:])
@@ -118,7 +116,7 @@ func (w *world) turn() {
 	w.net.Step(max(next, w.net.Now()+1000))
 }
 
-func (w *world) until(what string, ok func() bool) {
+func (w *keyWorld) until(what string, ok func() bool) {
 	w.Helper()
 	for end := w.net.Now() + time.Minute; !ok(); w.turn() {
 		if w.net.Now() > end {
@@ -127,9 +125,9 @@ func (w *world) until(what string, ok func() bool) {
 	}
 }
 
-func (w *world) ready() { w.until("proof", func() bool { return w.b.Life() == window.Ready }) }
+func (w *keyWorld) ready() { w.until("proof", func() bool { return w.b.Life() == window.Ready }) }
 
-func (w *world) block(n int) *queue.Block {
+func (w *keyWorld) block(n int) *queue.Block {
 	b, err := w.mem.Get(n)
 	if err != nil {
 		w.Fatal(err)
@@ -141,7 +139,7 @@ func (w *world) block(n int) *queue.Block {
 }
 
 // open opens [100, 600) of a block, and waits for the key.
-func (w *world) open(b *queue.Block) *window.Key {
+func (w *keyWorld) open(b *queue.Block) *window.Key {
 	w.Helper()
 	k := w.b.Open(b, 100, 500, w)
 	if k == nil {
@@ -152,8 +150,8 @@ func (w *world) open(b *queue.Block) *window.Key {
 	return k
 }
 
-// read reads n bytes at addr with a key, by a queue pair of its own.
-func (w *world) read(rkey uint32, at uint64, n int) rdma.WCStatus {
+// read reads n bytes at keyAddr with a key, by a queue pair of its own.
+func (w *keyWorld) read(rkey uint32, at uint64, n int) rdma.WCStatus {
 	w.Helper()
 	must := func(err error) {
 		w.Helper()
@@ -166,7 +164,7 @@ func (w *world) read(rkey uint32, at uint64, n int) rdma.WCStatus {
 	q, err := w.mem.PD.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: cq, RecvCQ: cq, Cap: rdma.QPCap{SendBlocks: 8, SendSGE: 1}})
 	must(err)
 	must(q.Modify(rdma.QPAttr{State: rdma.Init, Access: rdma.AccessRemote}, rdma.MaskAccess))
-	must(q.Modify(rdma.QPAttr{State: rdma.RTR, AV: rdma.AHAttr{DGID: rdma.GIDFrom(addr), Port: 5000}, PathMTU: rdma.MTU1024, DestQPN: q.Num(), MaxDestReads: 1, MinRNRTimer: 1},
+	must(q.Modify(rdma.QPAttr{State: rdma.RTR, AV: rdma.AHAttr{DGID: rdma.GIDFrom(keyAddr), Port: 5000}, PathMTU: rdma.MTU1024, DestQPN: q.Num(), MaxDestReads: 1, MinRNRTimer: 1},
 		rdma.MaskAV|rdma.MaskPathMTU|rdma.MaskDestQPN|rdma.MaskRQPSN|rdma.MaskMaxDestReads|rdma.MaskMinRNRTimer))
 	must(q.Modify(rdma.QPAttr{State: rdma.RTS, Timeout: 14, RetryCount: 7, MaxReads: 1},
 		rdma.MaskSQPSN|rdma.MaskTimeout|rdma.MaskRetryCount|rdma.MaskRNRRetry|rdma.MaskMaxReads))
@@ -184,7 +182,7 @@ func (w *world) read(rkey uint32, at uint64, n int) rdma.WCStatus {
 }
 
 // closes gives a block back, and waits until it is free.
-func (w *world) closes(b *queue.Block) {
+func (w *keyWorld) closes(b *queue.Block) {
 	w.Helper()
 	idle := w.mem.Idle()
 	b.Release()
@@ -197,7 +195,7 @@ func (w *world) closes(b *queue.Block) {
 // TestKeys: a key opens what it says and no more, until it is closed; by windows and by plain keys.
 func TestKeys(t *testing.T) {
 	for _, plain := range []bool{false, true} {
-		w := newWorld(t, func(a *rdma.DeviceAttr) {
+		w := newKeyWorld(t, func(a *rdma.DeviceAttr) {
 			if plain {
 				a.Windows = nil
 			}
@@ -239,8 +237,8 @@ func TestKeys(t *testing.T) {
 }
 
 // TestNotProven: without a way to itself keys are plain; when the way is there again they are windows; and nobody tries for ever.
-func TestNotProven(t *testing.T) {
-	w := newWorld(t, nil)
+func TestKeysNotProven(t *testing.T) {
+	w := newKeyWorld(t, nil)
 	w.faults.SetRules(carrier.Rule{Share: 1, Drop: true})
 	w.b.Begin()
 	w.until("a failed proof", func() bool { return w.b.Life() == window.Resting })
@@ -252,7 +250,7 @@ func TestNotProven(t *testing.T) {
 	w.faults.SetRules()
 	w.ready()
 
-	w = newWorld(t, nil)
+	w = newKeyWorld(t, nil)
 	w.faults.SetRules(carrier.Rule{Share: 1, Drop: true})
 	w.b.Begin()
 	w.until("the end of it", func() bool { return w.b.Life() == window.Plain })
@@ -267,7 +265,7 @@ func TestNotProven(t *testing.T) {
 
 // TestBindsThatHang: keys that wait become plain ones after their deadline; the queue pair repairs itself, also when the own address moved meanwhile.
 func TestBindsThatHang(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newKeyWorld(t, nil)
 	w.b.Begin()
 	w.ready()
 	closing := w.block(4000)
@@ -284,7 +282,7 @@ func TestBindsThatHang(t *testing.T) {
 	if k.State() != window.Binding || w.opened != 1 || w.mem.Idle() != idle {
 		t.Fatalf("state %v, told %d times, %d blocks free", k.State(), w.opened, w.mem.Idle()-idle)
 	}
-	w.net.Move(addr)
+	w.net.Move(keyAddr)
 	began := w.net.Now()
 	w.until("a plain key", func() bool { return k.State() == window.Open })
 	if !k.Plain() || w.opened != 2 || w.net.Now()-began > 110*time.Millisecond {
@@ -305,9 +303,9 @@ func TestBindsThatHang(t *testing.T) {
 }
 
 // TestRandom: whatever is opened, shut, closed and broken in whatever order, each key is answered, no closed key opens anything, and all memory comes back.
-func TestRandom(t *testing.T) {
+func TestKeysRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, nil)
+		w := newKeyWorld(t, nil)
 		n := func(limit int) int { return rapid.IntRange(0, limit-1).Draw(rt, "n") }
 		var held []*queue.Block
 		var old [][2]uint64
@@ -358,21 +356,4 @@ func TestRandom(t *testing.T) {
 			rt.Fatalf("see above")
 		}
 	})
-}
-
-func TestLife(t *testing.T) {
-	const file = "testdata/life.txt"
-	got := window.Matrix()
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (BRAID_UPDATE=1 writes it anew):\n%s", file, d)
-	}
 }
