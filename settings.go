@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"github.com/openbraid/braid/internal/config"
-	"github.com/openbraid/braid/internal/secret"
 )
 
 // Settings are named values with a memory of where each was said: what people write into files, variables and flags, while Options are what a
@@ -56,9 +55,10 @@ func FromEnv() (Options, error) {
 
 // ReadFile reads lines KEY = VALUE; # begins a comment. At most 1 MiB.
 //
-// Errors: the file's, or every line that can't be, with its number; the other lines hold. A file with a secret that others can read is refused.
+// Errors: the file's, or every line that can't be, with its number; the other lines hold. A file with a secret is refused that others can read, or that
+// belongs to somebody else than root or who runs this. A pipe of which not all comes within 10 s.
 // Source: ucx.conf.
-func (s *Settings) ReadFile(name string) error { return s.set.ReadFile(name, secret.MayHold) }
+func (s *Settings) ReadFile(name string) error { return s.set.ReadFile(name) }
 
 // ConfigVariable is the environment's variable that names a file of settings.
 const ConfigVariable = "BRAID_CONFIG"
@@ -69,7 +69,7 @@ const ConfigVariable = "BRAID_CONFIG"
 // Errors: those of ReadFile, and every value that can't be; the others hold.
 // Source: UCX_ variables.
 func (s *Settings) ReadEnv(environ []string) error {
-	return s.set.ReadEnviron(environ, ConfigVariable, secret.MayHold)
+	return s.set.ReadEnviron(environ, ConfigVariable)
 }
 
 // Set says one value, as a flag does. where is what an error and Setting.Where shall name: "--window".

@@ -133,7 +133,7 @@ func TestSendAndRecv(t *testing.T) {
 		t.Errorf("control characters without a terminal: %q", people)
 	}
 	_, people, status = built(t, "send", filepath.Join(from, "one"), addr)
-	if status != 1 || !strings.Contains(people, `braid: the receiver refuses: "one" exist there already; the receiver replaces files only with --overwrite`) {
+	if status != 1 || !strings.Contains(people, `braid: the receiver refuses: "one" exists there already; the receiver replaces files only with --overwrite`) {
 		t.Errorf("status %d: %s", status, people)
 	}
 	p.cmd.Process.Signal(syscall.SIGTERM)

@@ -43,16 +43,20 @@ func (d *feed) fill(ext []dialogue.Extent, b []byte) (n int, err error) {
 }
 
 func (d *feed) read(x dialogue.Extent, b []byte) error {
+	if held := d.src.Held(x.File); held != nil {
+		copy(b, held[x.Offset:])
+		return nil
+	}
 	f, err := d.file(x)
 	if err != nil {
 		return err
 	}
 	_, err = f.ReadAt(b, int64(x.Offset))
+	if errors.Is(err, io.EOF) {
+		err = d.src.Early(x.File, f)
+	}
 	if x.Whole || d.last(x) {
 		d.done(x.File, f)
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return d.src.Shorter(x.File)
 	}
 	return err
 }

@@ -28,7 +28,7 @@ type receiver struct {
 }
 
 // tidy fails the test if goroutines are left.
-func tidy(t *testing.T) {
+func tidy(t testing.TB) {
 	t.Helper()
 	o := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, o) })
@@ -36,7 +36,7 @@ func tidy(t *testing.T) {
 
 var rails = []string{"127.0.0.1", "127.0.0.2"}
 
-func receive(t *testing.T, o ReceiveOptions) *receiver {
+func receive(t testing.TB, o ReceiveOptions) *receiver {
 	t.Helper()
 	r := &receiver{dir: o.Dir, ended: make(chan error, 1), reports: make(chan Report, 1000)}
 	if r.dir == "" {
@@ -120,7 +120,7 @@ func send(t *testing.T, r *receiver, paths ...string) (*Summary, error) {
 	return sendAs(t, SendOptions{Addr: r.addr, Paths: paths})
 }
 
-func sendAs(t *testing.T, o SendOptions) (*Summary, error) {
+func sendAs(t testing.TB, o SendOptions) (*Summary, error) {
 	t.Helper()
 	if o.Node.Rails == nil {
 		o.Node.Rails = rails

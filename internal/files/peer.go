@@ -24,7 +24,6 @@ const (
 	lastWords  = 2 * time.Second        // for the other side to hear why it ends
 	agreeTime  = 10 * time.Second       // for the other side to leave when all is done
 	moreQuiet  = 6 * aliveEvery         // beyond Times.Suspended: then nobody is there
-	suspended  = 30 * time.Second       // default of Times.Suspended
 	lookEvery  = 500 * time.Millisecond // at the clock
 )
 
@@ -37,13 +36,20 @@ type peer struct {
 
 var epoch = time.Now()
 
-func newPeer(o *braid.Options) *peer {
-	p := &peer{quiet: moreQuiet + suspended}
-	if o.Times.Suspended > 0 {
-		p.quiet = moreQuiet + o.Times.Suspended
-	}
+func newPeer(n *braid.Node) *peer {
+	p := &peer{quiet: moreQuiet + suspended(n)}
 	p.hears()
 	return p
+}
+
+// suspended is how long an endpoint of the node goes on without a lane, whoever said it.
+func suspended(n *braid.Node) time.Duration {
+	for _, s := range n.Settings() {
+		if d, err := time.ParseDuration(s.Value); s.Name == "suspended" && err == nil {
+			return d
+		}
+	}
+	panic("the setting suspended is no time")
 }
 
 func (p *peer) hears() { p.heard.Store(int64(time.Since(epoch))) }
@@ -59,6 +65,14 @@ type SilentError struct{ For time.Duration }
 func (e *SilentError) Error() string {
 	return fmt.Sprintf("the other side has said nothing for %v: it hangs, or is stopped", e.For.Round(time.Second))
 }
+
+// LostError: no lane was left, for too long.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return "the connection was lost: " + e.Err.Error() }
+
+// Unwrap is for package errors.
+func (e *LostError) Unwrap() error { return e.Err }
 
 // keep says now and then that this side is alive, and ends the transfer if the other one isn't.
 func (p *peer) keep(ctx context.Context, end context.CancelCauseFunc) {

@@ -125,12 +125,12 @@ func (s *Sender) Run(ctx context.Context) (*Summary, error) {
 	defer s.end(nil)
 	o := s.o.Node
 	o.OnEvent, o.Wait = s.event, braid.WaitSleep // others need the processors more: hashing, and who writes
-	s.peer = newPeer(&o)
 	n, err := braid.Open(o)
 	if err != nil {
 		return nil, err
 	}
 	defer n.Close()
+	s.peer = newPeer(n)
 	w, err := n.NewWorker()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (s *Sender) event(e braid.Event) {
 		if errors.Is(e.Err, braid.ErrPeerClosed) {
 			s.end(errors.New("the receiver ended the connection"))
 		} else {
-			s.end(fmt.Errorf("the connection was lost: %w", e.Err))
+			s.end(&LostError{e.Err})
 		}
 	}
 	if s.o.Event != nil {

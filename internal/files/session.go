@@ -42,7 +42,7 @@ type session struct {
 
 func newSession(s *server, ep *braid.Endpoint) *session {
 	x := &session{
-		srv: s, peer: newPeer(&s.o.Node), gone: make(chan struct{}), in: dialogue.NewIntake(s.o.limits()),
+		srv: s, peer: newPeer(s.node), gone: make(chan struct{}), in: dialogue.NewIntake(s.o.limits()),
 		offered: make(chan struct{}), check: make(chan struct{}), work: make(chan dialogue.Piece, window), placed: make(chan struct{}),
 	}
 	x.ep = ep
@@ -56,7 +56,7 @@ func (x *session) lost(err error) {
 	if errors.Is(err, braid.ErrPeerClosed) {
 		x.end(errors.New("the sender left"))
 	} else {
-		x.end(fmt.Errorf("the connection was lost: %w", err))
+		x.end(&LostError{err})
 	}
 }
 

@@ -10,6 +10,5 @@
 //
 //  1. A Secret is never printed: not by fmt with any verb, also as part of something else, not by slog, not as JSON. Only Text shows it.
 //  2. A Secret that is set has 16 bytes or more, and they are not all the same.
-//  3. A file that others can read or change holds no secret: MayHold.
-//  4. What is computed for one purpose is of no use for another.
+//  3. What is computed for one purpose is of no use for another.
 package secret

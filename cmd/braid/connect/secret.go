@@ -3,12 +3,11 @@ package connect
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/cmd/braid/shell"
-	"github.com/openbraid/braid/internal/secret"
+	"github.com/openbraid/braid/internal/textfile"
 )
 
 // secretVariable is the environment variable that holds a secret. There is no flag that does: others would see it in the list of processes.
@@ -59,36 +58,20 @@ func (c *SecretFlags) Secret() (braid.Secret, error) {
 // secretRoom is more than any secret needs.
 const secretRoom = 4096
 
-// readSecret reads a secret from a file that nobody else can read or change. It refuses others, and does not just warn: warnings of a
+// readSecret reads a secret from a file that nobody else can read, change or give away. It refuses others, and does not just warn: warnings of a
 // program that runs in the background are not read, and a secret that all users of the machine know is none.
 func readSecret(path string) (braid.Secret, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		var e *os.PathError
-		if errors.As(err, &e) {
-			err = e.Err // the path is named already
-		}
-		return braid.Secret{}, err
-	}
-	defer f.Close()
-	st, err := f.Stat() // of what is open, whatever the name stands for by now
+	f, err := textfile.Read(path, secretRoom)
 	if err != nil {
 		return braid.Secret{}, err
 	}
-	if st.IsDir() {
-		return braid.Secret{}, errors.New("it is a directory, not a file")
-	}
-	if err := secret.MayHold(st.Mode()); err != nil {
+	if err := f.Private(); err != nil {
 		return braid.Secret{}, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, secretRoom+1))
-	switch {
-	case err != nil:
-		return braid.Secret{}, err
-	case len(text) > secretRoom:
+	if len(f.Text) > secretRoom {
 		return braid.Secret{}, fmt.Errorf("it has more than %d bytes: one line is wanted", secretRoom)
 	}
-	s, err := braid.ParseSecret(string(text))
+	s, err := braid.ParseSecret(string(f.Text))
 	if err != nil {
 		return s, shell.BareError(err)
 	}

@@ -129,10 +129,13 @@ func (c *Send) transfer(w shell.World) (*files.Summary, error) {
 
 // notSent is the error of a transfer for people, and for the exit status: 130 when it was interrupted.
 func notSent(err error) error {
-	switch {
-	case !errors.Is(err, files.ErrInterrupted):
+	unsure := errors.As(err, new(*files.UnsureError))
+	switch interrupted := errors.Is(err, files.ErrInterrupted); {
+	case !interrupted && !unsure && errors.As(err, new(*files.LostError)):
+		return fmt.Errorf("%w; nothing was kept there: send it again when the receiver can be reached; --set suspended=5m waits longer for that", err)
+	case !interrupted:
 		return err
-	case errors.As(err, new(*files.UnsureError)):
+	case unsure:
 		return fmt.Errorf("%w: everything was sent, and whether it stands under its name there is not known: look there", shell.ErrInterrupted)
 	}
 	return fmt.Errorf("%w: nothing was kept there", shell.ErrInterrupted)

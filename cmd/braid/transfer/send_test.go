@@ -21,6 +21,13 @@ func TestNotSent(t *testing.T) {
 			t.Errorf("%v, not %q", got, want)
 		}
 	}
+	lost := &files.LostError{Err: errors.New("no lane is left")}
+	if got := notSent(lost); !errors.Is(got, lost) || !strings.Contains(got.Error(), "no lane is left; nothing was kept there: send it again") {
+		t.Error(got)
+	}
+	if got := notSent(&files.UnsureError{Err: lost}); strings.Contains(got.Error(), "nothing was kept") || !strings.Contains(got.Error(), "look there") {
+		t.Error(got)
+	}
 	if got := notSent(&files.UnsureError{Err: errors.New("the connection was lost")}); errors.Is(got, shell.ErrInterrupted) || !strings.Contains(got.Error(), "not known") {
 		t.Error(got)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/openbraid/braid/internal/files/dialogue"
 )
@@ -20,6 +19,9 @@ type Source struct {
 
 	tops []top // by their first entry, ascending
 	open bool
+
+	hold map[int][]byte // of files whose size is not what the system says
+	held int            // bytes, of all of them
 }
 
 // Skipped is something that is not sent.
@@ -144,6 +146,9 @@ func entry(parent uint32, name string, info fs.FileInfo) dialogue.Entry {
 func (s *Source) add(t *top) error {
 	t.first = len(s.List)
 	s.List = append(s.List, entry(dialogue.Top, t.name, t.info))
+	if mayLie(t.info) {
+		return s.measure(t, "", t.first)
+	}
 	if !t.dir {
 		return nil
 	}
@@ -176,10 +181,14 @@ func (s *Source) below(t *top, dir string, parent uint32) error {
 		}
 		i := uint32(len(s.List))
 		s.List = append(s.List, entry(parent, d.Name(), info))
-		if info.IsDir() {
-			if err := s.below(t, path, i); err != nil {
-				return err
-			}
+		switch {
+		case info.IsDir():
+			err = s.below(t, path, i)
+		case mayLie(info):
+			err = s.measure(t, path, int(i))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -188,7 +197,10 @@ func (s *Source) below(t *top, dir string, parent uint32) error {
 // in says in which path an error happened.
 func (s *Source) in(t *top, err error) error {
 	var p *fs.PathError
-	if errors.As(err, &p) {
+	switch {
+	case errors.As(err, &p) && !t.dir:
+		return err // its path is the one that was asked for
+	case errors.As(err, &p):
 		return &fs.PathError{Op: p.Op, Path: filepath.Join(t.path, p.Path), Err: p.Err}
 	}
 	return fmt.Errorf("%s: %w", t.path, err)
@@ -220,23 +232,14 @@ func (s *Source) File(i int) (*os.File, error) {
 		k-- // the one before, which it is below of
 	}
 	t := &s.tops[k]
-	const flags = os.O_RDONLY | syscall.O_NONBLOCK // what has become a pipe must not stop us
-	var f *os.File
-	var err error
-	if t.dir {
-		_, rel, _ := strings.Cut(dialogue.Path(s.List, i), "/")
-		if f, err = t.root.OpenFile(filepath.FromSlash(rel), flags, 0); err != nil {
-			err = s.in(t, err)
-		}
-	} else {
-		f, err = os.OpenFile(t.path, flags, 0)
-	}
+	_, rel, _ := strings.Cut(dialogue.Path(s.List, i), "/")
+	f, err := t.file(filepath.FromSlash(rel))
 	if err != nil {
-		return nil, err
+		return nil, s.in(t, err)
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || uint64(info.Size()) < s.List[i].Size) {
-		err = s.Shorter(i)
+		err = s.shorter(i)
 	}
 	if err != nil {
 		f.Close()
@@ -245,8 +248,17 @@ func (s *Source) File(i int) (*os.File, error) {
 	return f, nil
 }
 
-// Shorter is the error of a file that has less bytes than were listed, or is none any more.
-func (s *Source) Shorter(i int) error {
+// Early is the error of an open file that ended before the size that it was listed with.
+func (s *Source) Early(i int, f *os.File) error {
+	if info, err := f.Stat(); err == nil && uint64(info.Size()) >= s.List[i].Size {
+		name := s.Name(i)
+		return fmt.Errorf("%s has less bytes than its size says, as what the system makes up when it is read: send it alone, as in: braid send - --name %s ADDR < %s", name, s.List[i].Name, name)
+	}
+	return s.shorter(i)
+}
+
+// shorter is the error of a file that has less bytes than were listed, or is none any more.
+func (s *Source) shorter(i int) error {
 	return fmt.Errorf("%s became shorter while it was sent: nothing was kept; send it again when nobody writes to it", s.Name(i))
 }
 

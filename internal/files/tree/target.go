@@ -199,7 +199,12 @@ func (s *Stage) check(ctx context.Context) error {
 	if more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return &dialogue.RefusedError{Text: text + " exist there already; the receiver replaces files only with --overwrite"}
+	if len(exist) == 1 {
+		text += " exists"
+	} else {
+		text += " exist"
+	}
+	return &dialogue.RefusedError{Text: text + " there already; the receiver replaces files only with --overwrite"}
 }
 
 // look looks whether the place of an entry is taken, and enters it if it is a directory.

@@ -133,7 +133,7 @@ func TestArrivals(t *testing.T) {
 		{"into nothing", nil, []string{"a", "d/", "d/b", "d/e/", "d/e/c"}, false, "", "a=new a d/ d/b=new b d/e/ d/e/c=new c"},
 		{"beside others", []string{"x", "d/"}, []string{"a"}, false, "", "a=new a d/ x=old x"},
 		{"into a directory", []string{"d/x"}, []string{"d/", "d/a", "d/e/", "d/e/c"}, false, "", "d/ d/a=new a d/e/ d/e/c=new c d/x=old x"},
-		{"a file exists", []string{"a", "b"}, []string{"a", "c"}, false, `"a" exist there`, "a=old a b=old b"},
+		{"a file exists", []string{"a", "b"}, []string{"a", "c"}, false, `"a" exists there`, "a=old a b=old b"},
 		{"many exist", []string{"d/1", "d/2", "d/3", "d/4", "d/5"}, []string{"d/", "d/1", "d/2", "d/3", "d/4", "d/5"}, false, `"d/3" and 2 more exist`, ""},
 		{"overwrite", []string{"a", "d/b", "d/x"}, []string{"a", "d/", "d/b", "d/c"}, true, "", "a=new a d/ d/b=new b d/c=new c d/x=old x"},
 		{"a file where a directory is", []string{"a/x"}, []string{"a"}, true, `"a" is a directory there`, "a/ a/x=old x"},
