@@ -158,6 +158,8 @@ type Lane struct {
 	Path          int    // which of the dialing side's paths, -1 on the other side
 	Since         time.Time
 	Speed         int64  // of the interface here, bit/s; 0: not known
+	Rate          int64  // that it is thought to carry, measured as far as it was used, bit/s; 0 if it is not up
+	Order         bool   // messages go on it
 	PostedBytes   uint64 // bytes of frames, ours
 	AckedBytes    uint64
 	AcceptedBytes uint64 // the peer's
@@ -170,7 +172,7 @@ func (ep *Endpoint) Lanes() []Lane {
 	var ls []Lane
 	for _, s := range ep.e.Lanes() {
 		ls = append(ls, Lane{s.Local + "->" + s.Remote, s.Local, s.Remote, s.Instance.String(), s.State.String(), s.Path,
-			start.Add(s.Since), int64(s.Speed) * 1e6, s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
+			start.Add(s.Since), int64(s.Speed) * 1e6, int64(s.Rate * 8), s.Order, s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
 	}
 	return ls
 }

@@ -50,7 +50,8 @@ type Lane struct {
 	Since time.Duration
 	// InOrder: frames are executed in the order of their posting.
 	InOrder bool
-	Speed   int // of the interface here, Mbit/s, for people to see; 0: not known
+	Speed   int           // of the interface here, Mbit/s; 0: not known
+	Trip    time.Duration // the shortest round trip so far; 0: not known
 	state   State
 }
 

@@ -66,6 +66,7 @@ var rooms = []room{
 	{dir: "internal/memory", rank: 3, kind: engine},
 	{dir: "internal/order", rank: 3, kind: engine},
 	{dir: "internal/reassembly", rank: 3, kind: engine},
+	{dir: "internal/weight", rank: 3, kind: engine},
 	{dir: "rdma/soft/fabric", rank: 3, kind: implementation},
 	{dir: "rdma/soft/ring", rank: 3, kind: service},
 	{dir: "rdma/soft/udp", rank: 3, kind: implementation},

@@ -79,12 +79,7 @@ type Stats struct {
 	Fenced         uint64 // times that an operation had to wait for a fence
 	ReplayedFrames uint64
 	ReplayedBytes  uint64
-}
-
-// orderClass is the lane on which all unacknowledged frames with an order promise are.
-type orderClass struct {
-	seat    *seat
-	unacked int
+	Moves          uint64 // times that messages were moved to a better lane
 }
 
 // queues are what can't be posted yet.

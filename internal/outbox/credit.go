@@ -95,7 +95,7 @@ func (b *Box) postCredit() int {
 	if !b.creditDue() || b.end != nil {
 		return 0
 	}
-	l := b.pick()
+	l := b.pick(wire.CreditSize)
 	if l == nil {
 		return 0
 	}

@@ -19,7 +19,7 @@ func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 	at, epoch := b.seat(tag), r.Epoch
 	r.Frames--
 	if r.Kind == request.AM && (r.Part == 0 || r.Closing) {
-		b.ordered.unacked--
+		b.orderedLeft()
 	}
 	if r.Part > 0 && r.Frames == 0 && !r.Closing || r.Signals {
 		b.host.Wake() // it can be closed

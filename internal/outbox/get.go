@@ -49,7 +49,7 @@ func (b *Box) postGets() (n int) {
 			if g.asked >= b.Credits { // R14
 				return n
 			}
-			l := b.laneFor(false, barrier)
+			l := b.laneFor(false, barrier, wire.GetSize)
 			if l == nil {
 				return n
 			}
@@ -208,11 +208,11 @@ func (b *Box) queueReply(p *reply) error {
 func (b *Box) postReplies() (n int) {
 	w, q := b.scratch, &b.gets.replies
 	for q.head != nil && b.replayOther.len() == 0 {
-		l := b.pick()
+		p := q.head
+		l := b.pick(len(p.data))
 		if l == nil {
 			return n
 		}
-		p := q.head
 		w.Frame = transport.Frame{
 			ID: wire.IDGetData, Head: p.head.AppendTo(w.Head[:0]), Payload: p.data, Done: p,
 			ZeroCopy: b.Limits.ZeroCopy > 0 && len(p.data) >= b.Limits.ZeroCopy,

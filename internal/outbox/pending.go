@@ -133,7 +133,7 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 			k, done := b.closeSignal(r)
 			return n + k, done
 		}
-		l := b.laneFor(ordered, barrier)
+		l := b.laneFor(ordered, barrier, min(len(r.Payload), b.Limits.MaxFrame))
 		if l == nil {
 			return n, false
 		}

@@ -22,7 +22,7 @@ type (
 func (d *amDone) Sent(uint64) {}
 func (d *amDone) Executed(epoch uint64, _ error) {
 	s := (*seat)(d)
-	s.b.ordered.unacked--
+	s.b.orderedLeft()
 	s.b.retire(s, epoch)
 }
 
@@ -76,7 +76,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 		return false
 	}
 	cost := wire.MessageCost(len(header), len(payload))
-	l := b.laneFor(true, b.book.Barrier())
+	l := b.laneFor(true, b.book.Barrier(), len(payload))
 	if l == nil || !b.takes(cost) {
 		return false
 	}
@@ -134,7 +134,7 @@ func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
 	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSize+len(src)) {
 		return false
 	}
-	l := b.laneFor(false, b.book.Barrier())
+	l := b.laneFor(false, b.book.Barrier(), len(src))
 	if l == nil {
 		return false
 	}

@@ -126,7 +126,7 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 	}
 	_, err := l.Tep.PurgeOutstanding(position, func(f *transport.Frame) error {
 		if ordered(f.ID) {
-			b.ordered.unacked--
+			b.orderedLeft()
 		}
 		r := b.handBack(f, s)
 		if canceled(f) {
@@ -238,7 +238,7 @@ func (b *Box) postReplays(q *replays) (n int) {
 		if r.at != nil && r.frame.ID != wire.IDAMPart {
 			barrier = b.book.BarrierOf(r.epoch)
 		}
-		l := b.laneFor(inOrder, barrier)
+		l := b.laneFor(inOrder, barrier, r.frame.Len())
 		if l == nil {
 			return n
 		}

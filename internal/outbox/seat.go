@@ -3,6 +3,7 @@ package outbox
 import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
+	"github.com/openbraid/braid/internal/weight"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
@@ -14,6 +15,7 @@ type seat struct {
 	id    uint64 // in the tags of frames of requests; never used again
 	place *order.Place
 	hand  *Handover // what became of it, once it is lost
+	meter weight.Meter
 	touched
 }
 
@@ -48,7 +50,7 @@ type seats struct {
 	up      []*seat // in the order in which they came up
 	all     []*seat // and those that are lost and not taken back
 	off     seat    // no lane: what waits is here
-	lastPut *seat
+	lastPut *seat   // on which small operations stay
 	lastID  uint64
 	fenced  uint64 // something waits for this fence, 0 if nothing does
 	asked   uint64 // the last fence for which acknowledgements were asked for
@@ -79,7 +81,7 @@ func (t *seats) of(l *lane.Lane) *seat {
 // LaneUp adds a lane to post on.
 func (b *Box) LaneUp(l *lane.Lane) {
 	b.lastID++
-	s := &seat{Lane: l, b: b, id: b.lastID, place: &order.Place{InOrder: l.InOrder}}
+	s := &seat{Lane: l, b: b, id: b.lastID, place: &order.Place{InOrder: l.InOrder}, meter: weight.New(float64(l.Speed) * perMbit)}
 	b.book.Open(s.place)
 	b.up = append(b.up, s)
 	b.all = append(b.all, s)
@@ -97,6 +99,7 @@ func (b *Box) LaneLost(l *lane.Lane) {
 	if b.lastPut != nil && b.lastPut.Lane == l {
 		b.lastPut = nil
 	}
+	b.ordered.without(l)
 	b.host.Wake()
 }
 
@@ -111,46 +114,8 @@ func (b *Box) vacate(s *seat) {
 	}
 }
 
-// least is the lane with the fewest bytes on their way, nil if there is none.
-func (b *Box) least() *seat {
-	var best *seat
-	var least uint64
-	for _, s := range b.up {
-		if n := s.Backlog(); best == nil || n < least {
-			best, least = s, n
-		}
-	}
-	return best
-}
-
-// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
-// unacknowledged on a lane that is lost, nobody may pass them by on another.
-func (b *Box) orderLane() *seat {
-	o := &b.ordered
-	if o.seat != nil && o.seat.State() == lane.Up {
-		return o.seat
-	}
-	if o.unacked > 0 {
-		return nil
-	}
-	o.seat = b.least()
-	return o.seat
-}
-
-// pick is the lane for a frame without order promise, nil if there is none.
-func (b *Box) pick() *seat {
-	if len(b.up) == 1 {
-		return b.up[0]
-	}
-	if s := b.lastPut; s != nil && s.Backlog() < b.Stay {
-		return s
-	}
-	b.lastPut = b.least()
-	return b.lastPut
-}
-
-// laneFor is the lane on which a frame behind this fence may be posted now, nil if there is none.
-func (b *Box) laneFor(ordered bool, barrier uint64) *seat {
+// laneFor is the lane on which a frame of so many bytes, behind this fence, may be posted now, nil if there is none.
+func (b *Box) laneFor(ordered bool, barrier uint64, size int) *seat {
 	if barrier != 0 {
 		at, free := b.book.Sole(barrier)
 		if !free {
@@ -160,7 +125,7 @@ func (b *Box) laneFor(ordered bool, barrier uint64) *seat {
 	if ordered {
 		return b.orderLane()
 	}
-	return b.pick()
+	return b.pick(size)
 }
 
 // follow is R12 where something before the fence is not executed: behind it on its lane, if it is one and in order. Else

@@ -66,7 +66,7 @@ func (b *Box) shortSignal(src []byte, h wire.PutSignal) bool {
 	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSignalSize+len(src)) {
 		return false
 	}
-	l := b.laneFor(false, b.book.Barrier())
+	l := b.laneFor(false, b.book.Barrier(), len(src))
 	if l == nil {
 		return false
 	}
@@ -104,7 +104,7 @@ func (b *Box) closeSignal(r *request.Request) (n int, done bool) {
 		r.Whole = true
 		return 0, true
 	}
-	l := b.laneFor(false, b.book.BarrierOf(r.Epoch))
+	l := b.laneFor(false, b.book.BarrierOf(r.Epoch), len(r.Payload))
 	if r.Frames > 0 {
 		l = b.behind(r)
 	}

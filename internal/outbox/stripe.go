@@ -32,7 +32,7 @@ func (b *Box) postParts() (posted int) {
 			continue
 		}
 		for protocol.Part(r, b.Limits, w.Head[:0], &w.Frame) {
-			l := b.pick()
+			l := b.pick(min(r.Part, len(r.Payload)))
 			if l == nil {
 				return posted
 			}
@@ -50,7 +50,7 @@ func (b *Box) closeParts(r *request.Request) (n int, done bool) {
 	if len(r.Payload) > 0 || r.Frames > 0 {
 		return 0, false // an acknowledgement will wake us
 	}
-	l := b.laneFor(true, b.book.BarrierOf(r.Epoch))
+	l := b.laneFor(true, b.book.BarrierOf(r.Epoch), 0)
 	if l == nil {
 		return 0, false
 	}

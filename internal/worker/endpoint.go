@@ -147,8 +147,10 @@ type LaneStatus struct {
 	State         lane.State
 	Since         time.Duration
 	Path          int
-	Speed         int    // of the interface here, Mbit/s; 0: not known
-	PostedBytes   uint64 // of frames
+	Speed         int     // of the interface here, Mbit/s; 0: not known
+	Rate          float64 // that it is thought to carry, bytes per second; 0: it is not up
+	Order         bool    // messages go on it
+	PostedBytes   uint64  // of frames
 	AckedBytes    uint64
 	AcceptedBytes uint64
 }
@@ -159,8 +161,9 @@ func (ep *Endpoint) Lanes() []LaneStatus {
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
 			c := l.Tep.Counts()
+			rate, order := ep.box.Brings(&l.Lane)
 			s = append(s, LaneStatus{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path, l.Speed,
-				c.PostedBytes, c.AckedBytes, c.AcceptedBytes})
+				rate, order, c.PostedBytes, c.AckedBytes, c.AcceptedBytes})
 		}
 	}
 	return s

@@ -18,7 +18,11 @@ type liveness struct {
 }
 
 // look is how often the books of lanes with unacknowledged work are looked at, as a share of ProbeAfter.
-const look = 3
+// They are looked at for the lanes' weights, too, so it is not more than longestLook.
+const (
+	look        = 3
+	longestLook = 10 * time.Millisecond
+)
 
 var (
 	errSilent     = errors.New("silent, while the peer answers on another lane")
@@ -57,24 +61,28 @@ func (v *liveness) pong(l *link, m wire.Pong) {
 
 // Posted implements outbox.Host: there may be unacknowledged work now.
 func (ep *Endpoint) Posted() {
-	if ep.live.active || ep.live.judge == nil {
+	if ep.live.active || ep.live.judge == nil && len(ep.up) < 2 {
 		return
 	}
 	w := ep.w
 	w.now = w.env.Now() // a post comes from outside of a turn, and the last turn may be long ago
 	ep.live.active = true
 	ep.observe()
-	w.turns.Set(ep.live.tick, min(ep.live.judge.Due(), w.now+w.cfg.ProbeAfter/look))
+	w.turns.Set(ep.live.tick, ep.nextLook())
 }
 
 // observe hands the lanes' books in, and says whether one has unacknowledged work.
 func (ep *Endpoint) observe() (busy bool) {
 	for _, l := range ep.up {
 		c := l.Tep.Counts()
-		ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
-		ep.reached(l)
 		busy = busy || c.Posted != c.Acked
+		if ep.live.judge != nil {
+			ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
+			ep.reached(l)
+			l.Trip = l.alive.RoundTrip()
+		}
 	}
+	ep.box.Weigh(ep.w.now)
 	return busy
 }
 
@@ -89,7 +97,10 @@ func (ep *Endpoint) reached(l *link) {
 func (ep *Endpoint) judgeLanes() {
 	w, v := ep.w, &ep.live
 	v.active = ep.observe()
-	actions, due := v.judge.Tick(w.now)
+	var actions []health.Action
+	if v.judge != nil {
+		actions, _ = v.judge.Tick(w.now)
+	}
 	var condemned []*link
 	for _, a := range actions {
 		switch a.Do {
@@ -112,10 +123,19 @@ func (ep *Endpoint) judgeLanes() {
 	if ep.over() {
 		return
 	}
-	if v.active {
-		due = min(due, w.now+w.cfg.ProbeAfter/look)
+	if at := ep.nextLook(); at != health.Never {
+		w.turns.Set(v.tick, max(at, w.now+time.Microsecond))
 	}
-	if due != health.Never {
-		w.turns.Set(v.tick, max(due, w.now+time.Microsecond))
+}
+
+// nextLook is when something is due, or the books are to be looked at.
+func (ep *Endpoint) nextLook() time.Duration {
+	at := health.Never
+	if ep.live.judge != nil {
+		at = ep.live.judge.Due()
 	}
+	if ep.live.active {
+		at = min(at, ep.w.now+min(ep.w.cfg.ProbeAfter/look, longestLook))
+	}
+	return at
 }

@@ -43,10 +43,14 @@ var mutants = []mutant{
 		"ep == nil || yours.Incarnation != w.incarnation || ep.over()", "ep == nil", restarts},
 
 	// Order lane.
-	{"R10: messages pass by those on a lost lane", "internal/outbox/seat.go",
+	{"R10: messages pass by those on a lost lane", "internal/outbox/weigh.go",
 		"	if o.unacked > 0 {\n		return nil\n	}", "", seeds},
-	{"R10: each message takes the lane with the least to do", "internal/outbox/seat.go",
-		"	if o.seat != nil && o.seat.State() == lane.Up {\n		return o.seat\n	}\n	if o.unacked > 0 {", "	if false {", seeds},
+	{"R10: each message takes the lane with the least to do", "internal/outbox/weigh.go",
+		"	if o.seat != nil && o.next == nil && o.seat.State() == lane.Up {\n		return o.seat\n	}\n	if o.unacked > 0 {", "	if false {", seeds},
+	{"R10: messages move to another lane while some are under way", "internal/outbox/weigh.go",
+		"	if o.unacked > 0 {\n		return nil\n	}", "	if o.unacked > 0 && o.next == nil {\n		return nil\n	}", seeds},
+	{"the end of the last message does not end the wait of a move", "internal/outbox/weigh.go",
+		"o.unacked == 0 && o.next != nil {", "false {", seeds},
 
 	{"R11: a message is closed before its parts are acknowledged", "internal/outbox/stripe.go",
 		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", seeds},

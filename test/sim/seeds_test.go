@@ -77,6 +77,9 @@ func (w *world) actOf(s *side) {
 	if w.n(25) == 0 {
 		s.giveUp()
 	}
+	if ls := s.ep.Lanes(); w.n(15) == 0 && len(ls) > 0 { // no message may overtake another one
+		s.ep.Prefer(ls[w.n(len(ls))].Instance.String())
+	}
 }
 
 // plan sets the faults.

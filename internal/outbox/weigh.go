@@ -1,0 +1,175 @@
+package outbox
+
+import (
+	"time"
+
+	"github.com/openbraid/braid/internal/lane"
+)
+
+// What has no order goes where it will be acknowledged soonest, by what each lane brings and has under way (internal/weight). What has one
+// goes on the order lane; when another lane has been much better for a while, the messages move there: new ones wait until those
+// under way are acknowledged, so that none overtakes (R10). docs/weights.md tells why and when.
+
+const (
+	perMbit = 125_000 // bytes per second
+
+	// small is the size below which operations stay together on one lane, and share its writes.
+	small = 16 << 10
+	// probe is the size by which lanes are compared when it is not for one frame: what a stream of messages has under way.
+	probe = 1 << 20
+	// near is a round trip that makes no difference.
+	near = 250 * time.Microsecond
+
+	// better is how much sooner a lane must be for the messages to move there, hold for how long, and rest how long ago the last move.
+	better = 2
+	hold   = 250 * time.Millisecond
+	rest   = time.Second
+)
+
+// orderClass is the lane on which all unacknowledged frames with an order promise are.
+type orderClass struct {
+	seat    *seat
+	unacked int
+	next    *seat // the lane to move to, once nothing is unacknowledged; nil: none
+
+	rival *seat         // is better than seat,
+	since time.Duration // since then
+	moved time.Duration // when the last move was decided
+}
+
+// without forgets a lane that is lost.
+func (o *orderClass) without(l *lane.Lane) {
+	if o.next != nil && o.next.Lane == l {
+		o.next = nil
+	}
+	if o.rival != nil && o.rival.Lane == l {
+		o.rival = nil
+	}
+}
+
+// orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
+// unacknowledged on another lane, lost or to be left, nobody may pass them by.
+func (b *Box) orderLane() *seat {
+	o := &b.ordered
+	if o.seat != nil && o.next == nil && o.seat.State() == lane.Up {
+		return o.seat
+	}
+	if o.unacked > 0 {
+		return nil
+	}
+	if o.seat, o.next = o.next, nil; o.seat == nil {
+		o.seat = b.soonest(probe)
+	}
+	return o.seat
+}
+
+// orderedLeft takes a frame off the order lane. The last one ends the wait of a move.
+func (b *Box) orderedLeft() {
+	o := &b.ordered
+	if o.unacked--; o.unacked == 0 && o.next != nil {
+		b.host.Wake()
+	}
+}
+
+// move makes s the order lane as soon as no message is under way. s is up.
+func (b *Box) move(s *seat) {
+	o := &b.ordered
+	if o.next = nil; s == o.seat {
+		return
+	}
+	o.next = s
+	b.Moves++
+	if o.unacked > 0 && o.seat.State() == lane.Up {
+		o.seat.Tep.RequestAck()
+		b.host.Posted()
+	}
+}
+
+// Prefer moves the messages to a lane, by its instance, as Weigh does to a better one: a hint. It says whether that lane is up.
+func (b *Box) Prefer(instance string) bool {
+	for _, s := range b.up {
+		if s.ID.String() == instance {
+			b.move(s)
+			return true
+		}
+	}
+	return false
+}
+
+// soonest is the lane on which a frame of so many bytes would be acknowledged first, nil if there is none.
+func (b *Box) soonest(size int) *seat {
+	var best *seat
+	var least float64
+	for _, s := range b.up {
+		if c := s.meter.Cost(s.Backlog(), size); best == nil || c < least {
+			best, least = s, c
+		}
+	}
+	return best
+}
+
+// pick is the lane for a frame without order promise, nil if there is none. If it has no room, the frame is acknowledged sooner by
+// waiting for that than on any other.
+func (b *Box) pick(size int) *seat {
+	if len(b.up) == 1 {
+		return b.up[0]
+	}
+	if size >= small {
+		return b.soonest(size)
+	}
+	if s := b.lastPut; s != nil && s.Backlog() < b.Stay {
+		return s
+	}
+	b.lastPut = b.soonest(size)
+	return b.lastPut
+}
+
+// Weigh looks at the books of the lanes. It is called every few milliseconds while something is under way.
+func (b *Box) Weigh(now time.Duration) {
+	for _, s := range b.up {
+		s.meter.Look(now, s.Tep.Counts(), s.Trip, b.Limits.MaxFrame)
+	}
+	if len(b.up) < 2 {
+		return
+	}
+	b.elect(now)
+	if b.waiting > 0 || b.replayAny.n > 0 || b.gets.replies.n > 0 {
+		b.host.Wake() // another lane may be the soonest now than the one whose room is waited for
+	}
+}
+
+// Brings is what a lane is thought to carry, in bytes per second, and whether messages go on it; 0 if it is not up.
+func (b *Box) Brings(l *lane.Lane) (rate float64, order bool) {
+	if s := b.of(l); s != nil && l.State() == lane.Up {
+		return s.meter.Rate(), b.ordered.seat == s
+	}
+	return 0, false
+}
+
+// elect moves the messages, and small operations, to the best lane.
+func (b *Box) elect(now time.Duration) {
+	var best *seat
+	for _, s := range b.up {
+		if best == nil || s.merit() < best.merit() {
+			best = s
+		}
+	}
+	o := &b.ordered
+	if s := b.lastPut; s != nil && s.merit() > better*best.merit() {
+		b.lastPut = nil
+	}
+	if o.seat == nil || o.next != nil || o.seat.State() != lane.Up || o.seat.merit() < better*best.merit() {
+		o.rival = nil
+		return
+	}
+	if o.rival != best {
+		o.rival, o.since = best, now
+	}
+	if now-o.since >= hold && (o.moved == 0 || now-o.moved >= rest) {
+		o.moved = now
+		b.move(best)
+	}
+}
+
+// merit is what lanes are compared by, whatever is under way on them: less is better.
+func (s *seat) merit() float64 { return s.meter.Merit(probe, near) }
