@@ -17,8 +17,6 @@ const (
 	small = 16 << 10
 	// probe is the size by which lanes are compared when it is not for one frame: what a stream of messages has under way.
 	probe = 1 << 20
-	// near is a round trip that makes no difference.
-	near = 250 * time.Microsecond
 
 	// better is how much sooner a lane must be for the messages to move there, hold for how long, and rest how long ago the last move.
 	better = 2
@@ -172,4 +170,4 @@ func (b *Box) elect(now time.Duration) {
 }
 
 // merit is what lanes are compared by, whatever is under way on them: less is better.
-func (s *seat) merit() float64 { return s.meter.Merit(probe, near) }
+func (s *seat) merit() float64 { return s.meter.Merit(probe) }

@@ -18,6 +18,8 @@ const (
 	every = 5 * time.Millisecond
 	// quiet is a silence that means nothing.
 	quiet = 10 * time.Millisecond
+	// near is a round trip that makes no difference. Shorter ones differ by who had to wait for a processor when they were measured.
+	near = 250 * time.Microsecond
 	// queue is how long things must take beyond the round trip, for a lane to be the one that they wait for: more than an
 	// acknowledgement is kept back.
 	queue = 2 * time.Millisecond
@@ -65,7 +67,7 @@ func New(declared float64) Meter {
 	if declared <= 0 {
 		declared = unknown
 	}
-	m := Meter{most: declared, forgive: forgive}
+	m := Meter{most: declared, trip: float64(near), forgive: forgive}
 	m.set(declared)
 	return m
 }
@@ -83,15 +85,13 @@ func (m *Meter) Cost(backlog uint64, size int) float64 {
 	return m.trip + m.late + (float64(backlog)+float64(size))*m.perByte
 }
 
-// Merit is the time for so many bytes on a lane that has nothing else to do, in nanoseconds. Round trips below near make no difference.
-func (m *Meter) Merit(size int, near time.Duration) float64 {
-	return max(m.trip, float64(near)) + float64(size)*m.perByte
-}
+// Merit is the time for so many bytes on a lane that has nothing else to do, in nanoseconds.
+func (m *Meter) Merit(size int) float64 { return m.trip + float64(size)*m.perByte }
 
 // Look takes the lane's books, and its round trip, 0 if that is not known. frame is the largest piece of which the lane says only
 // at its end that it has it.
 func (m *Meter) Look(now time.Duration, c transport.Counts, trip time.Duration, frame int) {
-	m.trip = float64(trip)
+	m.trip = max(float64(trip), float64(near))
 	under, was := c.PostedBytes-c.AckedBytes, m.last.PostedBytes-m.last.AckedBytes
 	since, acked := now-m.at, c.AckedBytes-m.last.AckedBytes
 	if m.at == 0 {
