@@ -76,7 +76,7 @@ func (b *Box) shortAtomic(h wire.AtomicOp) bool {
 	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 {
 		return false
 	}
-	l := b.laneFor(false, b.book.Barrier())
+	l := b.laneFor(false, b.book.Barrier(), wire.AtomicOpSize)
 	if l == nil {
 		return false
 	}

@@ -16,6 +16,7 @@ type seat struct {
 	place *order.Place
 	hand  *Handover // what became of it, once it is lost
 	meter weight.Meter
+	poor  bool // another one is much better
 	touched
 }
 

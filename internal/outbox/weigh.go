@@ -118,8 +118,11 @@ func (b *Box) pick(size int) *seat {
 	if s := b.lastPut; s != nil && s.Backlog() < b.Stay {
 		return s
 	}
-	b.lastPut = b.soonest(size)
-	return b.lastPut
+	s := b.soonest(size)
+	if !s.poor { // else it is only the soonest until it has a few
+		b.lastPut = s
+	}
+	return s
 }
 
 // Weigh looks at the books of the lanes. It is called every few milliseconds while something is under way.
@@ -152,11 +155,14 @@ func (b *Box) elect(now time.Duration) {
 			best = s
 		}
 	}
-	o := &b.ordered
-	if s := b.lastPut; s != nil && s.merit() > better*best.merit() {
+	for _, s := range b.up {
+		s.poor = s.merit() > better*best.merit()
+	}
+	if b.lastPut != nil && b.lastPut.poor {
 		b.lastPut = nil
 	}
-	if o.seat == nil || o.next != nil || o.seat.State() != lane.Up || o.seat.merit() < better*best.merit() {
+	o := &b.ordered
+	if o.seat == nil || o.next != nil || o.seat.State() != lane.Up || !o.seat.poor {
 		o.rival = nil
 		return
 	}
