@@ -119,7 +119,7 @@ func (b *Box) pick(size int) *seat {
 		return s
 	}
 	s := b.soonest(size)
-	if !s.poor { // else it is only the soonest until it has a few
+	if s != nil && !s.poor { // else it is only the soonest until it has a few
 		b.lastPut = s
 	}
 	return s

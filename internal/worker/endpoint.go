@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"time"
-
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -140,30 +138,11 @@ func (ep *Endpoint) Stats() Stats {
 	return s
 }
 
-// LaneStatus describes one lane for people and tools.
-type LaneStatus struct {
-	Instance      wire.Instance
-	Local, Remote string
-	State         lane.State
-	Since         time.Duration
-	Path          int
-	Speed         int     // of the interface here, Mbit/s; 0: not known
-	Rate          float64 // that it is thought to carry, bytes per second; 0: it is not up
-	Order         bool    // messages go on it
-	PostedBytes   uint64  // of frames
-	AckedBytes    uint64
-	AcceptedBytes uint64
-}
-
 // Lanes describes the lane instances that there are, those that are up first.
-func (ep *Endpoint) Lanes() []LaneStatus {
-	var s []LaneStatus
+func (ep *Endpoint) Lanes() (s []lane.Status) {
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
-			c := l.Tep.Counts()
-			rate, order := ep.box.Brings(&l.Lane)
-			s = append(s, LaneStatus{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path, l.Speed,
-				rate, order, c.PostedBytes, c.AckedBytes, c.AcceptedBytes})
+			s = append(s, l.Status(ep.box.Brings(&l.Lane)))
 		}
 	}
 	return s

@@ -11,7 +11,6 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport/sim"
 )
 
@@ -68,7 +67,7 @@ func (h *haul) rate(i, mb int, latency time.Duration) {
 	h.net.SetLink(h.b.rails[i], h.a.rails[i], l)
 }
 
-func (h *haul) up() (ls []worker.LaneStatus) {
+func (h *haul) up() (ls []lane.Status) {
 	for _, l := range h.a.ep.Lanes() {
 		if l.State == lane.Up {
 			ls = append(ls, l)
