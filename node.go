@@ -63,7 +63,7 @@ var start = time.Now()
 
 func clock() time.Duration { return time.Since(start) }
 
-// Close closes the workers that are left. Not from inside a handler or a callback: see Worker.Close.
+// Close closes the workers that are left. From inside a handler or a callback it returns before that is over: see Worker.Close.
 //
 // Source: ucp_cleanup.
 func (n *Node) Close() error {

@@ -148,14 +148,24 @@ func (w *Worker) unlockOnly() {
 }
 
 // Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing. It waits for
-// the handler or callback that runs, so a Shared worker must not be closed from inside one.
+// the handler or callback that runs; called from inside one it does not: then it returns at once, and the rest is done when that call is over.
 //
 // Source: ucp_worker_destroy.
 func (w *Worker) Close() error {
 	first, err := w.end()
-	if !first {
+	switch {
+	case !first:
 		return nil
+	case !w.owned && w.running.Load() && delivery.Inside():
+		go w.finish()
+	default:
+		w.finish()
 	}
+	return err
+}
+
+// finish is the part of Close that waits.
+func (w *Worker) finish() {
 	w.runCalls()
 	<-w.keeper.done
 	if !w.owned {
@@ -163,7 +173,6 @@ func (w *Worker) Close() error {
 		w.relief.running.Wait()
 	}
 	w.sleeper.Close()
-	return err
 }
 
 // end is the part of Close that touches the engine.

@@ -48,7 +48,8 @@ type Iface interface {
 
 	// Dial starts a connection and returns at once; local may be "" or a local address without port.
 	// s.Connected is called from Progress when the connection stands, s.OnError if it
-	// can't. Control frames may be posted at once; they wait for the connection.
+	// can't. Control frames may be posted at once; they wait for the connection: nothing leaves before Connected is called, so that the
+	// peer has heard nothing of a connection that ends before.
 	Dial(local, remote string, o Options, s Sink) (Endpoint, error)
 
 	// Progress takes what has arrived on all endpoints, calls the sinks, and returns the number

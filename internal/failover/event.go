@@ -17,7 +17,7 @@ const (
 	MisaddressedArrived
 	// HelloAcked: HELLO-ACK for ID; or, where this side sent that and the opener was to confirm it, CONFIRM.
 	HelloAcked
-	// BusyArrived: BUSY for the attempt ID, or any other answer that says: not this instance.
+	// BusyArrived: BUSY for the attempt ID, or any other answer that says: not this instance. Or its HELLO never left.
 	BusyArrived
 	// ClosedArrived: EP_CLOSED for the attempt ID. Echo: it carries the nonce of that attempt's HELLO.
 	// Restarted: and another incarnation than the known one.

@@ -67,7 +67,7 @@ func (b *Box) retire(at *seat, epoch uint64) {
 		b.fenced = 0
 		b.host.Wake()
 	}
-	b.checkFlushes()
+	b.Recheck()
 }
 
 // End ends everything, for good: what waits at once, what is on lanes when their connections are closed.

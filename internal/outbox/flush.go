@@ -56,7 +56,7 @@ func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
 func (b *Box) PostClose() *request.Request {
 	epoch, nothing := b.cut()
 	r := b.flush(request.Close, epoch, nothing)
-	b.checkFlushes()
+	b.Recheck()
 	return r
 }
 
@@ -80,8 +80,8 @@ func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Requ
 	return r
 }
 
-// checkFlushes ends the flushes that have nothing left to wait for.
-func (b *Box) checkFlushes() {
+// Recheck ends the flushes that have nothing left to wait for. A close that waits for the peer only calls Host.Flushed each time: its lanes may have changed.
+func (b *Box) Recheck() {
 	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
 		if !r.Whole && !b.done(r.Epoch) {
 			break
@@ -97,9 +97,6 @@ func (b *Box) checkFlushes() {
 	}
 	b.checkPartial()
 }
-
-// Recheck calls Host.Flushed again if a close waits for nothing but the peer: lanes have changed.
-func (b *Box) Recheck() { b.checkFlushes() }
 
 // EndClose ends a close that was posted: with nil, everything is covered.
 func (b *Box) EndClose(r *request.Request, err error) {

@@ -41,12 +41,6 @@ const (
 	IDAtomicOp  uint8 = 42
 )
 
-// firstData is the lowest ID of a data frame: those below are control frames, also the ones not yet given out.
-const firstData = 32
-
-// IsData says whether frames of this ID are data, known or not.
-func IsData(id uint8) bool { return id >= firstData }
-
 // Name is a frame ID for logs.
 func Name(id uint8) string {
 	if int(id) < len(names) && names[id] != "" {

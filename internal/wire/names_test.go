@@ -94,9 +94,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q, want %q", c.got, c.want)
 		}
 	}
-	if wire.IsData(wire.IDClosed) || wire.IsData(31) || !wire.IsData(wire.IDAM) || !wire.IsData(255) {
-		t.Error("IsData does not part control and data at 32")
-	}
 }
 
 func TestTexts(t *testing.T) {

@@ -138,11 +138,13 @@ func (ep *Endpoint) Stats() Stats {
 	return s
 }
 
-// Lanes describes the lane instances that there are, those that are up first.
+// Lanes describes the lane instances that there are, those that are up first. Attempts that came to nothing are none.
 func (ep *Endpoint) Lanes() (s []lane.Status) {
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
-			s = append(s, l.Status(ep.box.Brings(&l.Lane)))
+			if l.State() != lane.Lost || l.wasUp {
+				s = append(s, l.Status(ep.box.Brings(&l.Lane)))
+			}
 		}
 	}
 	return s

@@ -18,6 +18,11 @@ func (ep *Endpoint) lose(l *link, err error) {
 	if !ep.w.inTurn {
 		ep.w.now = ep.w.env.Now() // a write outside of a turn failed, and the last turn may be long ago
 	}
+	if l.State() == lane.Opening && l.path != nil && !l.stood { // its Hello has not left
+		l.Tep.Quiesce() // and it stays here
+		ep.dropped(l, err)
+		return
+	}
 	position, live := ep.quiesce(l, err)
 	if !live {
 		return

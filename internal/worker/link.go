@@ -36,6 +36,7 @@ type link struct {
 	alive   health.Lane
 	give    outbox.Handover // what became of its operations, once it is lost
 	refused refusals
+	stood   bool // its connection did
 	wasUp   bool
 	warned  bool // its handshake is late
 	heard   bool // the peer said something
@@ -66,8 +67,8 @@ var errControlRoom = errors.New("no room for a control frame: the peer does not 
 
 func (l *link) name() string { return l.Tep.Local() + "->" + l.Tep.Remote() }
 
-// Connected implements transport.Sink: the hello waits in the connection already.
-func (l *link) Connected() {}
+// Connected implements transport.Sink: the hello waits in the connection already, and leaves now.
+func (l *link) Connected() { l.stood = true }
 
 // Room implements transport.Sink.
 func (l *link) Room() {

@@ -164,7 +164,7 @@ func (l *link) handshake(id uint8, body []byte) {
 		l.ep.confirmed(l)
 		l.ep.tellRails() // that have changed since it was agreed to
 	case wireup.Busy:
-		l.ep.turnedAway(l)
+		l.ep.dropped(l, errBusy)
 	case wireup.Closed:
 		if !l.path.Proven() { // the endpoint is gone only if that is where the peer was: anybody can repeat what the Hello says
 			l.ep.lose(l, errStranger)
@@ -222,14 +222,14 @@ func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.box.Limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
 }
 
-// turnedAway: not this instance; another one may do.
-func (ep *Endpoint) turnedAway(l *link) {
+// dropped is the end of an attempt of which the peer has no record: it wants another one, or never heard of this one.
+func (ep *Endpoint) dropped(l *link, err error) {
 	ep.w.turns.Stop(l.limit)
 	l.Note(lane.Ended)
 	ep.opening = remove(ep.opening, l)
 	ep.w.bury(l)
 	ep.carry(ep.hand.Step(failover.Event{What: failover.BusyArrived, ID: l.ID}), nil)
-	ep.attemptEnded(l, errBusy)
+	ep.attemptEnded(l, err)
 	if l.path != nil {
 		ep.retry(l.path)
 	}

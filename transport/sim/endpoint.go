@@ -135,7 +135,7 @@ func (ep *endpoint) Quiesce() {
 
 // hangUp ends our direction, so that the peer notices.
 func (ep *endpoint) hangUp() {
-	if ep.controlFlushed > 0 && ep.net.maybe(2) {
+	if ep.controlFlushed > 0 && ep.life != dialing && ep.net.maybe(2) {
 		ep.sendControl(ep.controlFlushed)
 	}
 	ep.dropControl()

@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"errors"
+	"time"
 
 	"github.com/openbraid/braid/transport"
 )
@@ -10,6 +11,8 @@ import (
 var handshakeCases = []testCase{
 	{"addresses", testAddresses},
 	{"control before connected and admit", testControlFirst},
+	{"closed before connected: nothing has left", func(w *world) { testNothingEarly(w, transport.Endpoint.Close) }},
+	{"quiesced before connected: nothing has left", func(w *world) { testNothingEarly(w, transport.Endpoint.Quiesce) }},
 	{"limits before admit", testNarrowPost},
 	{"data before admit is a protocol error", testDataBeforeAdmit},
 	{"long control before admit is a protocol error", testLongBeforeAdmit},
@@ -50,6 +53,27 @@ func testControlFirst(w *world) {
 	}
 	server.control([]byte("hello back"))
 	w.until("the answer", func() bool { return len(client.controls) == 1 && client.connected == 1 })
+}
+
+// testNothingEarly: what is posted before Connected has not left if the connection is given up before.
+func testNothingEarly(w *world, giveUp func(transport.Endpoint)) {
+	client, server, _ := w.dial(setup{})
+	client.control([]byte("hello"))
+	w.Client.Flush()
+	for range 20 { // the connection may stand meanwhile, and nobody has told its opener
+		if w.progress(w.Server) == 0 {
+			w.Advance()
+		}
+	}
+	if client.connected > 0 {
+		return // one interface is both sides
+	}
+	giveUp(client.ep)
+	w.Client.Flush()
+	w.settle(10 * time.Millisecond)
+	if n := len(server.controls); n != 0 || client.connected > 0 {
+		w.Errorf("%d frames came of a connection that its opener gave up before it was told that it stands; told %d times", n, client.connected)
+	}
 }
 
 func testNarrowPost(w *world) {
