@@ -2,7 +2,6 @@ package braid
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid/internal/request"
@@ -45,27 +44,12 @@ func (w *Worker) turn() (n int, due bool) {
 		n = w.eng.Turn()
 	}
 	due = w.eng.Calls().Len() > 0
-	if n > 0 && w.keeper.asleep() {
+	if n > 0 && w.keeper.Asleep() {
 		w.unlock() // the turn may have made something due before the keeper wakes
 	} else {
 		w.unlockOnly()
 	}
 	return n, due
-}
-
-// keeper is the goroutine of a Shared worker: it sleeps, and makes progress while nobody else does.
-//
-//	   +------------ nothing to do -------------+
-//	   v                                        |
-//	asleep --- arrival, time, Wake -------> turns
-//	   |                                        ^
-//	   | others poll                            | nobody does any more, or come()
-//	   +-------------> stays away --------------+
-type keeper struct {
-	wakeAt  atomic.Int64  // when it wakes by itself; 0: it isn't asleep; -1: never
-	pollers atomic.Int32  // goroutines that make progress while they wait
-	called  chan struct{} // come
-	done    chan struct{} // it has ended
 }
 
 const (
@@ -75,20 +59,8 @@ const (
 	busy = 32
 )
 
-func (k *keeper) init() { k.called, k.done = make(chan struct{}, 1), make(chan struct{}) }
-
-func (k *keeper) asleep() bool { return k.wakeAt.Load() != 0 }
-
-// come calls the keeper if it stays away.
-func (k *keeper) come() {
-	select {
-	case k.called <- struct{}{}:
-	default:
-	}
-}
-
 func (w *Worker) keep() {
-	defer close(w.keeper.done)
+	defer close(w.keeper.Done)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -104,10 +76,10 @@ func (w *Worker) keep() {
 			timer.Reset(away)
 			select {
 			case <-timer.C:
-			case <-w.keeper.called:
+			case <-w.keeper.Called:
 			}
 		}
-		for i := 0; i < 64 && w.keeper.pollers.Load() == 0; i++ {
+		for i := 0; i < 64 && w.keeper.Pollers.Load() == 0; i++ {
 			if w.relieved() == 0 {
 				break
 			}
@@ -118,7 +90,7 @@ func (w *Worker) keep() {
 // unwatch: the keeper stays away, so nobody waits for the descriptors before it sleeps again.
 func (w *Worker) unwatch() {
 	w.mu.Lock()
-	if !w.keeper.asleep() { // else somebody stands in for it, and sleeps by now
+	if !w.keeper.Asleep() { // else somebody stands in for it, and sleeps by now
 		w.eng.Watch(false)
 	}
 	w.mu.Unlock()
@@ -127,7 +99,7 @@ func (w *Worker) unwatch() {
 // polled says that others make progress: some wait, or have called Progress often since there were so many polls. On a closed
 // worker nobody does, however often he tries.
 func (w *Worker) polled(before uint32) bool {
-	if w.keeper.pollers.Load() == 0 && w.pace.Polls()-before < busy {
+	if w.keeper.Pollers.Load() == 0 && w.pace.Polls()-before < busy {
 		return false
 	}
 	w.mu.Lock()
@@ -154,10 +126,10 @@ func (w *Worker) sleep() bool {
 	if due != 0 {
 		at, timeout = int64(due), max(0, due-clock())
 	}
-	w.keeper.wakeAt.Store(at)
+	w.keeper.WakeAt.Store(at)
 	w.mu.Unlock()
 	w.sleeper.Wait(timeout)
-	w.keeper.wakeAt.Store(0)
+	w.keeper.WakeAt.Store(0)
 	return true
 }
 
@@ -180,7 +152,7 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (result, error) {
 		wake := r.Wake()
 		ended := r.Reported
 		w.unlock() // the last turn may have made something due before the keeper wakes
-		w.keeper.come()
+		w.keeper.Come()
 		if !ended {
 			select {
 			case <-wake:
@@ -202,15 +174,15 @@ func (w *Worker) poll(ctx context.Context, r *request.Request) {
 		return
 	}
 	counted := int32(1)
-	w.keeper.pollers.Add(1)
-	defer func() { w.keeper.pollers.Add(-counted) }() // also if a callback panics
+	w.keeper.Pollers.Add(1)
+	defer func() { w.keeper.Pollers.Add(-counted) }() // also if a callback panics
 	for idle := 0; !r.Ended() && ctx.Err() == nil; {
 		n, due := w.turn()
 		if due {
-			w.keeper.pollers.Add(-1) // who runs calls makes no progress
+			w.keeper.Pollers.Add(-1) // who runs calls makes no progress
 			counted = 0
 			n += w.runCalls()
-			w.keeper.pollers.Add(1)
+			w.keeper.Pollers.Add(1)
 			counted = 1
 		}
 		if n > 0 {

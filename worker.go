@@ -40,7 +40,7 @@ type Worker struct {
 	closed  bool
 	sleeper *sleep.Sleeper
 	pace    sleep.Pace
-	keeper  keeper
+	keeper  sleep.Keeper
 	watched uint32                      // polls when the owner last meant to sleep
 	news    atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
 
@@ -65,7 +65,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 	}
 	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
 	w.pace.Init(sleep.Policy(n.cfg.Wait))
-	w.keeper.init()
+	w.keeper.Init()
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
@@ -75,7 +75,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: worker: %w", err)
 	}
 	if w.owned {
-		close(w.keeper.done)
+		close(w.keeper.Done)
 	} else {
 		w.relief.after = time.AfterFunc(time.Hour, w.standIn)
 		w.relief.after.Stop()
@@ -129,7 +129,7 @@ func (w *Worker) unlock() {
 		return
 	}
 	w.eng.Flush()
-	if at := w.keeper.wakeAt.Load(); at != 0 && !w.closed {
+	if at := w.keeper.WakeAt.Load(); at != 0 && !w.closed {
 		due := w.eng.Deadline()
 		if w.callsDue() || due != 0 && (at < 0 || int64(due) < at) {
 			w.sleeper.Wake()
@@ -167,7 +167,7 @@ func (w *Worker) Close() error {
 // finish is the part of Close that waits.
 func (w *Worker) finish() {
 	w.runCalls()
-	<-w.keeper.done
+	<-w.keeper.Done
 	if !w.owned {
 		w.relief.after.Stop()
 		w.relief.running.Wait()
@@ -189,7 +189,7 @@ func (w *Worker) end() (first bool, err error) {
 	w.closed = true
 	err = w.eng.Close()
 	w.sleeper.Wake()
-	w.keeper.come()
+	w.keeper.Come()
 	return true, err
 }
 

@@ -213,7 +213,7 @@ func (b *Box) report(r *request.Request, err error) {
 // freed notes that the buffers of an operation are its user's again.
 func (b *Box) freed(epoch uint64) {
 	if b.unsent.Leave(epoch) {
-		b.checkFlushes()
+		b.Recheck()
 	}
 }
 

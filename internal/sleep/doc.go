@@ -8,6 +8,8 @@
 //
 // Pace is for who polls before he sleeps: when others get the processor meanwhile, and when polling is over.
 //
+// Keeper is what others know of who sleeps in the place of a worker's users.
+//
 // The root package imports it.
 //
 // Invariants:
