@@ -97,7 +97,7 @@ type Limits struct {
 	Backlog      int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 	Frame        int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
 	Stripe       int // bytes from which a message goes over several lanes at once: 256 KiB
-	Replies      int // gets of the peer that are answered at a time, per endpoint: 64
+	Replies      int // gets and fetches of the peer that are answered at a time, per endpoint: 64
 	Lanes        int // lanes of an endpoint, whoever opens them: 16, which is also the most
 
 	HalfOpen           int // connections that have not said who they are, per listener: 64

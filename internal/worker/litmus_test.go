@@ -114,7 +114,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	if err != nil {
 		panic(err)
 	}
-	a.key = region.Key(wire.Write|wire.Read, uint64(name[0]))
+	a.key = region.Key(wire.Write|wire.Read|wire.Atomic, uint64(name[0]))
 	a.eng.Calls().OnEvent = func(v any) {
 		e := v.(*worker.Event)
 
@@ -136,7 +136,11 @@ func (a *actor) turn() int {
 	a.eng.Flush()
 	for _, name := range slices.Sorted(maps.Keys(a.named)) {
 		if r := a.named[name]; r.Reported {
-			a.logf("%s: %s ended: %v", a.name, name, r.Err)
+			was := ""
+			if r.Change.Fetch && r.Err == nil {
+				was = fmt.Sprintf(", it was %d", r.Old())
+			}
+			a.logf("%s: %s ended: %v%s", a.name, name, r.Err, was)
 			a.eng.Release(r)
 			delete(a.named, name)
 		}
@@ -265,6 +269,12 @@ func (s *stage) operation(a *actor, f []string) bool {
 		a.eng.Fence()
 	case "get": // get a OFFSET NAME: eight bytes
 		s.get(a, f[2], f[3])
+	case "add": // add a [NAME]: 1 to the word at 0
+		r, err := a.ep.PostAtomic(a.peer().key, wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Value: 1})
+		a.keep(f[2], r, err)
+	case "fadd": // fadd a NAME: the same, and what it was
+		r, err := a.ep.PostAtomic(a.peer().key, wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Value: 1, Fetch: true})
+		a.keep(f[2], r, err)
 	case "fenced": // fenced a: did anything have to wait for a fence?
 		s.logf("%s: waited for a fence: %v", a.name, a.ep.Stats().Fenced > 0)
 	case "close": // close a NAME

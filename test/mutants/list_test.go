@@ -66,6 +66,19 @@ var mutants = []mutant{
 	{"a payload that is arriving stays where its owner took it back", "internal/worker/wait.go",
 		"				l.Tep.Unplace()\n", "", seeds},
 
+	// Atomic operations.
+	{"a replayed change is done twice", "internal/ledger/ledger.go",
+		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", atomics},
+	{"the results of a lost lane are not looked for", "internal/outbox/replay.go", "	b.replayOther.prepend(&other)\n", "", atomics},
+	{"a result that waits is overwritten by the next", "internal/outbox/atomic.go",
+		"	p.word = word\n", "	if p.word = word; b.gets.replies.tail != nil {\n		b.gets.replies.tail.word = word\n	}\n", atomics},
+	{"a fetch that was canceled keeps its credit", "internal/outbox/atomic.go", "		g.asked--\n", "", atomics},
+	{"a flush does not wait for results", "internal/outbox/flush.go", "b.book.Done(epoch) && b.unsent.First() > epoch }", "b.book.Done(epoch) }", atomics},
+	{"a flush of memory forgets replayed changes", "internal/outbox/seat.go", "	case wire.IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
+	{"a fetch waits for its answer behind a fence", "internal/outbox/get.go", "		if r.Kind == request.Atomic {\n", "		if false {\n", litmus},
+	{"a compare and swap is two steps", "internal/memory/execute.go", "!w.CompareAndSwap(old, v)", "w.Swap(v) == v+1", "./internal/memory"},
+	{"a word of four bytes is changed as one of eight", "internal/memory/execute.go", "	if h.Size == 4 {\n", "	if h.Size == 4 && h.Offset > 1<<40 {\n", "./internal/memory"},
+
 	// Rails.
 	{"an address that this host has too is dialed", "internal/topo/judge.go", "	case v.owns(to):", "	case false:", "./internal/topo"},
 	{"a lane may leave by another interface", "internal/topo/judge.go", "	case hop.Index == c.Index:", "	default:", "./internal/topo"},
@@ -115,6 +128,7 @@ var mutants = []mutant{
 	{"a message that was given up keeps its credit", "internal/outbox/replay.go", "r.Frames, r.Borrowed, r.Begun = 0, 0, false", "r.Frames, r.Borrowed = 0, 0", litmus},
 	{"the books of ordered frames drift", "internal/outbox/replay.go",
 		"		if ordered(f.ID) {\n			b.orderedLeft()\n		}", "", seeds},
+	{"a flush of what never went ends well", "internal/outbox/flush.go", "	if b.end != nil {\n		return // what", "	if false {\n		return // what", litmus},
 	{"a flush is done one epoch early", "internal/order/order.go",
 		"return b.low() > epoch }", "return b.low() >= epoch }", seeds},
 	{"a replay's end is not its operation's", "internal/outbox/replay.go",

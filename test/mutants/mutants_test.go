@@ -26,6 +26,7 @@ type mutant struct {
 
 const (
 	seeds    = "./test/sim -run TestSeeds"
+	atomics  = "./test/sim -run TestAtomics"
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
 	book     = "./internal/order"

@@ -142,7 +142,7 @@ func (s *side) fetched(o *op, old uint64) {
 
 // TestAtomics: an endpoint has lanes that are lost, over which little else goes than atomic operations.
 func TestAtomics(t *testing.T) {
-	eachSeed(t, 100, 2, func(seed uint64) *world {
+	eachSeed(t, 40, 10, func(seed uint64) *world {
 		s := shapeOf(seed)
 		s.ops, s.faults, s.atomics = 80, 6, true
 		w := newWorld(seed, s)

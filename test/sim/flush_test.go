@@ -26,6 +26,9 @@ func (s *side) flushSome() {
 		f.Sent = true
 	case 1:
 		f.Key = s.peer.region.Key(wire.Write, s.peer.incarnation)
+		if s.w.n(2) == 0 {
+			f.Key = s.peer.changing.region.Key(wire.Atomic, s.peer.incarnation)
+		}
 	case 2:
 		f.Lanes = []string{}
 		for _, l := range s.ep.Lanes() {
@@ -71,7 +74,7 @@ func (s *side) flushed(f *flush) {
 			}
 			continue
 		}
-		if o.flushed || o.err != nil {
+		if o.flushed || o.err != nil || !s.covers(f, o) {
 			continue
 		}
 		o.flushed = f.what.Key == wire.RKey{}
@@ -82,16 +85,27 @@ func (s *side) flushed(f *flush) {
 		if o.kind == request.Put && !o.canceled && o.over != uint64(len(o.data)) {
 			s.w.failf("%s: flush of %+v ended, but put %d has %d of %d bytes", s.name, f.what, o.index, o.over, len(o.data))
 		}
-		if o.kind == request.Atomic && o.flushed && !o.canceled && !o.changeDone() {
+		if o.kind == request.Atomic && !o.canceled && !o.changeDone() {
 			s.w.failf("%s: flush ended, but %v %d is not done", s.name, o.change.Change, o.index)
 		}
-		if o.change.Fetch && o.flushed && !o.canceled && !o.ended && !o.r.Reported {
+		if o.change.Fetch && !o.canceled && !o.ended && !o.r.Reported {
 			s.w.failf("%s: flush ended, but %v %d has not its value", s.name, o.change.Change, o.index)
 		}
 		if o.kind == request.AM && o.flushed && !o.canceled && o.accepted == 0 {
 			s.w.failf("%s: flush ended, but message %d is not accepted", s.name, o.index)
 		}
 	}
+}
+
+// covers says whether a flush is for an operation.
+func (s *side) covers(f *flush, o *op) bool {
+	switch key := f.what.Key; {
+	case key == wire.RKey{}:
+		return true
+	case key.Index == s.peer.changing.region.Key(0, 0).Index:
+		return o.kind == request.Atomic
+	}
+	return o.kind == request.Put
 }
 
 // Row 5 of what reviewers found in UCX's series: the whole way, two lanes, a fence before every second operation, each with
