@@ -80,16 +80,11 @@ func (b *Box) flush(kind request.Kind, epoch uint64, nothing bool) *request.Requ
 	return r
 }
 
-<<<<<<< HEAD
 // Recheck ends the flushes that have nothing left to wait for. A close that waits for the peer only calls Host.Flushed each time: its lanes may have changed.
 func (b *Box) Recheck() {
-=======
-// checkFlushes ends the flushes that have nothing left to wait for.
-func (b *Box) checkFlushes() {
 	if b.end != nil {
 		return // what they waited for has ended, and not well
 	}
->>>>>>> 23a38ed (outbox, test: a flush does not end well when what it waited for ended with its endpoint; changes in flushes of memory, stories of lost answers, mutants)
 	for r := b.flushes.Head(); r != nil; r = b.flushes.Head() {
 		if !r.Whole && !b.done(r.Epoch) {
 			break
