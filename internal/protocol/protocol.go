@@ -21,13 +21,14 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 		return false
 	}
 	rest := r.Payload
+	*f = transport.Frame{Done: r.Done()} // nothing of the frame before, such as that it asked for an acknowledgement
 	switch {
 	case r.Kind == request.Put:
 		f.ID = wire.IDPut
 		f.Head = wire.Put{Index: r.Key.Index, Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op()}.AppendTo(head[:0])
 	case r.Kind == request.Get:
 		n := min(len(rest), lim.MaxFrame-wire.GetDataSize)
-		*f = transport.Frame{ID: wire.IDGet, Done: r.Done()}
+		f.ID = wire.IDGet
 		f.Head = wire.Get{Index: r.Key.Index, Size: uint32(n), Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op(), At: r.Posted}.AppendTo(head[:0])
 		return true
 	case r.Kind == request.Atomic:
@@ -44,10 +45,8 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 		f.Head = wire.AMFirst{ID: r.ID, Msg: r.Message, Total: uint64(len(rest)), Header: r.Header}.AppendTo(head[:0])
 	}
 	n := min(len(rest), lim.MaxFrame-len(f.Head))
-	f.Class = transport.Data
 	f.Payload = rest[:n:n]
 	f.ZeroCopy = !r.Copied && lim.ZeroCopy > 0 && n >= lim.ZeroCopy
-	f.Done = r.Done()
 	return true
 }
 

@@ -2,180 +2,170 @@ package litmus
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
 )
 
-// checks installs what looks at each effect at the target.
-func (w *world) checks() {
-	w.region = w.mem[1].Add(memory.Aligned(slotSize * 8))
+// watch installs what sees each effect at the target.
+func (w *world) watch() {
+	b := w.sides[target]
+	happens := func(what byte, op, n int) {
+		h := happening{what, op, n}
+		w.effects = append(w.effects, h)
+		w.done[op] = w.done[op].add(h)
+	}
+	w.region = b.mem.Add(memory.Aligned(slotSize * room))
 	w.region.Watch = func(offset uint64, src []byte) {
-		i := int(offset) / slotSize
-		if len(src) == 0 {
-			return // the last frame of a put with a signal
+		if len(src) > 0 { // else it is the last frame of a put with a signal
+			happens('w', int(offset)/slotSize, len(src))
 		}
-		if i >= len(w.ops) || w.ops[i].size == 0 {
-			w.failf("a write at %d that nobody issued", offset)
-			return
-		}
-		o := w.ops[i]
-		if o.wrote += len(src); o.wrote > o.size {
-			w.failf("%s, operation %d, is written twice", o.word, i)
-		}
-		w.ordered(i)
 	}
-	w.words = w.mem[1].Add(memory.Aligned(64))
+	w.words = b.mem.Add(memory.Aligned(8 * room))
 	w.words.Watch = func(offset uint64, src []byte) {
-		i := int(offset) / 8
-		o := w.ops[i]
-		o.signaled++
-		if v := binary.LittleEndian.Uint64(src); v != 1 || o.signaled > 1 {
-			w.failf("%s, operation %d: its counter becomes %d", o.word, i, v)
-		}
-		if o.wrote != o.size {
-			w.failf("%s, operation %d: its signal is there, and %d of %d bytes are", o.word, i, o.wrote, o.size)
-		}
-		w.ordered(i)
+		happens('s', int(offset)/8, int(binary.LittleEndian.Uint64(src)))
 	}
-	w.eng[1].Calls().Watch = func(m *delivery.Message) {
-		i := int(binary.LittleEndian.Uint32(m.Header))
-		o := w.ops[i]
-		if o.accepted++; o.accepted > 1 {
-			w.failf("%s, operation %d, is accepted twice", o.word, i)
-		}
-		for k, p := range w.ops[:i] {
-			if p.ep == o.ep && (p.word[0] == 'M' || p.word[0] == 'L') && p.accepted == 0 {
-				w.failf("message %d before message %d", i, k)
-			}
-		}
-		w.ordered(i)
+	b.eng.Calls().Watch = func(m *delivery.Message) {
+		happens('m', int(binary.LittleEndian.Uint32(m.Header)), 1)
 	}
-	w.eng[1].Handle(1, func(*delivery.Message) {})
+	b.eng.Handle(1, func(*delivery.Message) {})
 }
 
-// ordered looks whether all from before the fence is done, now that operation i has an effect.
-func (w *world) ordered(i int) {
-	o := w.ops[i]
-	for k, p := range w.ops[:i] {
-		if p.ep == o.ep && p.fence < o.fence && p.word[0] != 'F' && !p.whole() && !(p.r != nil && p.r.Reported) {
-			w.failf("%s, operation %d, has an effect before %s, operation %d, which is before the fence", o.word, i, p.word, k)
+// add is e with one more thing that happened.
+func (e effect) add(h happening) effect {
+	switch h.what {
+	case 'w':
+		e.wrote += h.n
+	case 's':
+		e.signaled++
+	case 'm':
+		e.accepted++
+	}
+	return e
+}
+
+// story is what is known of all operations in one state: from their posters and from the target.
+type story struct {
+	ops   []fact
+	done  [room]effect
+	fails []string
+}
+
+func (s *story) failf(format string, args ...any) {
+	s.fails = append(s.fails, fmt.Sprintf(format, args...))
+}
+
+// whole says whether all of an operation's effect is there, or will never be, or is nothing.
+func (s *story) whole(i int) bool {
+	o, d := s.ops[i], s.done[i]
+	switch {
+	case o.end == unexecuted:
+		return true
+	case o.word == "P" || o.word == "Q":
+		return d.wrote == o.size
+	case o.word == "S" || o.word == "s":
+		return d.wrote == o.size && d.signaled == 1
+	case o.message():
+		return d.accepted == 1
+	}
+	return o.end != open
+}
+
+func (o fact) message() bool { return o.word[0] == 'M' || o.word[0] == 'L' }
+func (o fact) flush() bool   { return o.word[0] == 'F' || o.word == "W" || o.word == "X" }
+
+// happen is one more thing that happens at the target.
+func (s *story) happen(h happening) {
+	if h.op >= len(s.ops) {
+		s.failf("an effect %c of an operation %d that nobody posted", h.what, h.op)
+		return
+	}
+	o := s.ops[h.op]
+	s.done[h.op] = s.done[h.op].add(h)
+	d := s.done[h.op]
+	switch {
+	case o.end == unexecuted:
+		s.failf("%s, operation %d, was canceled, and has an effect", o.word, h.op)
+	case d.wrote > o.size:
+		s.failf("%s, operation %d, is written twice", o.word, h.op)
+	case h.what == 's' && (h.n != 1 || d.signaled > 1):
+		s.failf("%s, operation %d: its counter becomes %d", o.word, h.op, h.n)
+	case h.what == 's' && d.wrote != o.size:
+		s.failf("%s, operation %d: its signal is there, and %d of %d bytes are", o.word, h.op, d.wrote, o.size)
+	case d.accepted > 1:
+		s.failf("%s, operation %d, is accepted twice", o.word, h.op)
+	}
+	for k, p := range s.ops[:h.op] {
+		switch {
+		case p.ep != o.ep || s.whole(k):
+		case h.what == 'm' && p.message():
+			s.failf("message %d before message %d", h.op, k)
+		case p.fence < o.fence && !p.flush():
+			s.failf("%s, operation %d, has an effect before %s, operation %d, which is before the fence", o.word, h.op, p.word, k)
 		}
 	}
 }
 
 // end is the user's end of an operation.
-func (w *world) end(o *op, err error) {
-	o.ended, o.err = true, err
-	if err != nil {
-		w.failf("%s: %v", o.word, err)
-		return
-	}
-	switch o.word[0] {
-	case 'F':
-		for i, p := range w.ops {
-			if p == o {
-				break
-			}
-			if p.ep == o.ep && p.word[0] != 'F' && !p.whole() {
-				w.failf("a flush ended, and %s, operation %d, is not executed", p.word, i)
+func (s *story) end(i int) {
+	o, d := s.ops[i], s.done[i]
+	switch {
+	case o.end == badly:
+		s.failf("%s, operation %d, ends with an error", o.word, i)
+	case o.end == unexecuted && d != effect{}:
+		s.failf("%s, operation %d, ends as not executed, and has an effect", o.word, i)
+	case o.flush():
+		for k := range s.ops[:i] {
+			if s.covers(o, k) && (!s.whole(k) || o.word == "Fs") {
+				s.failf("%s, operation %d, ended, and %s, operation %d, is not executed", o.word, i, s.ops[k].word, k)
 			}
 		}
-	case 'G':
-		w.read(o)
+	case o.word[0] == 'G' && o.end == well:
+		s.read(o)
 	}
+}
+
+// covers says what a flush promises of an operation before it.
+func (s *story) covers(f fact, k int) bool {
+	p := s.ops[k]
+	switch {
+	case p.flush() || f.word == "Fl":
+		return false // which lane an operation took is the engine's choice
+	case f.word == "Fs" && p.ep == f.ep:
+		return p.end == open
+	case f.word == "W":
+		return p.from == f.from
+	case f.word == "Fm" && p.message():
+		return false
+	}
+	return p.ep == f.ep
 }
 
 // read looks whether a get saw what the fences between it and the put of its word allow.
-func (w *world) read(g *op) {
-	new := g.got[0] == byte(g.slot+1)
+func (s *story) read(g fact) {
+	new := g.got == byte(g.slot+1)
 	switch {
-	case !new && g.got[0] != 0:
-		w.failf("a get read %d", g.got[0])
-	case g.slot >= len(w.ops):
+	case !new && g.got != 0:
+		s.failf("a get read %d", g.got)
+	case g.slot >= len(s.ops) || s.ops[g.slot].size == 0:
 		if new {
-			w.failf("a get read what is not posted")
+			s.failf("a get read what is not posted")
 		}
-	case w.ops[g.slot].ep == g.ep && w.ops[g.slot].fence < g.fence && !new:
-		w.failf("a get does not see the put before the fence")
+	case s.ops[g.slot].ep != g.ep || s.ops[g.slot].end == unexecuted:
+	case s.ops[g.slot].fence < g.fence && !new:
+		s.failf("a get does not see the put before the fence")
+	case s.ops[g.slot].fence > g.fence && new:
+		s.failf("a get saw what was put behind the fence")
 	}
 }
 
-// finished looks at everything at the end of a path.
-func (w *world) finished() {
-	if s := w.left(); s != "" {
-		w.failf("nothing can happen any more: %s", s)
-		return
-	}
-	for as := w.net.Arrivals(); len(as) > 0 && len(w.fails) == 0; as = w.net.Arrivals() {
-		w.let(as[0]) // nothing may be executed once more
-	}
-	for i := 0; i < 20 && len(w.net.Arrivals()) == 0; i++ {
-		w.passTime()
-	}
-	for as := w.net.Arrivals(); len(as) > 0 && len(w.fails) == 0; as = w.net.Arrivals() {
-		w.let(as[len(as)-1])
-	}
-	for i, o := range w.ops {
-		if o.word[0] == 'G' && o.slot > i && o.got[0] != 0 && w.ops[o.slot].fence > o.fence {
-			w.failf("a get saw what was put behind the fence")
+// left says what is not over, "" if nothing is.
+func (s *story) left() string {
+	for i, o := range s.ops {
+		if o.end == open || !s.whole(i) {
+			return fmt.Sprintf("%s, operation %d, did not end", o.word, i)
 		}
 	}
-	for _, v := range w.net.Violations() {
-		w.failf("the network: %s", v)
-	}
-}
-
-// step is one thing that can happen.
-type step struct {
-	do     byte // post, arrive, cut, time
-	number int
-}
-
-const (
-	doPost byte = iota
-	doArrive
-	doCut
-	doTime
-)
-
-// steps are all that can happen now, in a fixed order.
-func (w *world) steps() (all []step) {
-	if w.left() == "" {
-		return nil // what is still on its way arrives in one order: see finished
-	}
-	if len(w.todo) > 0 {
-		all = append(all, step{doPost, 0})
-	}
-	for i := range w.net.Arrivals() {
-		all = append(all, step{doArrive, i})
-	}
-	if w.cut < w.cuts && len(w.ops) > 0 {
-		for i, l := range w.eps[0].Lanes() {
-			if l.State == 1 {
-				all = append(all, step{doCut, i})
-			}
-		}
-	}
-	if len(all) == 0 && w.net.Now() < patience {
-		all = append(all, step{doTime, 0})
-	}
-	return all
-}
-
-// take makes a step.
-func (w *world) take(s step) {
-	switch s.do {
-	case doPost:
-		w.post()
-	case doArrive:
-		w.let(w.net.Arrivals()[s.number])
-	case doCut:
-		w.cut++
-		w.net.BreakLocal(w.eps[0].Lanes()[s.number].Local, w.kind)
-	case doTime:
-		if !w.passTime() {
-			w.failf("time stands still")
-		}
-	}
+	return ""
 }

@@ -1,13 +1,13 @@
 package litmus
 
 import (
+	"encoding/binary"
 	"fmt"
-	"os"
+	"hash/maphash"
+	"maps"
+	"slices"
 	"strings"
-	"testing"
 	"time"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/openbraid/braid/transport/sim"
 )
@@ -15,131 +15,430 @@ import (
 // patience is how long, in virtual time, a program may take.
 const patience = 20 * time.Second
 
-// explorer visits all states of a program, depth first. A world can't be copied, so it is built anew for each branch.
+// step is one thing that can happen.
+type step struct {
+	do  doing
+	end uint32 // at which something arrives
+	cut string // the lane, by the address of its end
+}
+
+type doing uint8
+
+const (
+	doPost doing = iota
+	doArrive
+	doTell
+	doCut
+	doTime
+)
+
+// explorer visits all states of programs, depth first. What it knows of sides is the same for all programs over so many lanes.
 type explorer struct {
 	program
+	plan  []posting
+	know  map[uint64]*kept
+	steps map[uint64]*change // of one side: by what the side is and what it takes
+
 	paths      map[uint64]float64 // to the ends, by state; -1: being visited
-	runs       int
+	drained    map[uint64]bool
+	first      int // lanes at the beginning
 	violations []string
+
+	hasher
+	world *world // as far as path has led
+	path  []step
+
+	ran, taken, whole int // steps that the engine made, steps, and those that were not of one side
 }
 
-// build makes the world after some steps.
-func (x *explorer) build(path []step) *world {
-	x.runs++
-	w := newWorld(x.program)
-	for _, s := range path {
-		w.take(s)
-	}
-	return w
+func newExplorer() *explorer {
+	return &explorer{know: map[uint64]*kept{}, steps: map[uint64]*change{}}
 }
 
-// visit explores what can follow in w, which is where path leads, and returns the number of paths to an end.
-func (x *explorer) visit(w *world, path []step) float64 {
-	if len(w.fails) > 0 {
-		x.violate(w, path)
-		return 1
-	}
-	h := w.hash()
+// explore visits all states of p and returns the number of paths.
+func (x *explorer) explore(p program) float64 {
+	x.program, x.paths, x.drained, x.violations = p, map[uint64]float64{}, map[uint64]bool{}, nil
+	x.plan, _, _ = p.plan()
+	x.world, x.path = nil, nil
+	w := newWorld(p, x.hasher)
+	s := w.state(x.know, nil, 0)
+	x.hasher, x.first = w.hasher, x.lanesUp(s)
+	return x.visit(s, nil)
+}
+
+// visit explores what can follow s, which is where path leads.
+func (x *explorer) visit(s *state, path []step) float64 {
+	h := s.hash()
 	if n, ok := x.paths[h]; ok {
 		if n < 0 {
-			w.failf("a circle: it could go on for ever")
-			x.violate(w, path)
+			x.violate(path, []string{"a circle: it could go on for ever"})
 		}
 		return n
 	}
 	x.paths[h] = -1
-	steps := w.steps()
+	steps := x.possible(s)
 	n := 0.0
 	if len(steps) == 0 {
-		if w.finished(); len(w.fails) > 0 {
-			x.violate(w, path)
-		}
+		x.finish(s, path)
 		n = 1
 	}
-	for i := len(steps) - 1; i >= 0 && len(x.violations) < 3; i-- {
-		next := append(path[:len(path):len(path)], steps[i])
-		if i > 0 {
-			n += x.visit(x.build(next), next)
-			continue
+	for _, st := range steps {
+		if len(x.violations) > 2 {
+			break
 		}
-		w.take(steps[0])
-		n += x.visit(w, next)
+		next := append(path[:len(path):len(path)], st)
+		if t := x.take(s, st, next); t != nil {
+			n += x.visit(t, next)
+		} else {
+			n++
+		}
 	}
 	x.paths[h] = n
 	return n
 }
 
-func (w *world) hash() uint64 {
-	return hashOf(w.net, w.eng[0], w.eng[1], w.ops, len(w.todo), w.at, w.cut, w.region.Bytes)
+// possible are all steps that can follow, in a fixed order.
+func (x *explorer) possible(s *state) (all []step) {
+	if s.taken == len(x.plan) && x.story(s).left() == "" {
+		return nil // what is still on its way arrives in one order: see finish
+	}
+	if s.taken < len(x.plan) {
+		all = append(all, step{do: doPost})
+	}
+	all = append(all, arrivals(s)...)
+	if s.cut < x.cuts && s.taken > 0 {
+		for _, l := range s.local {
+			if k := x.know[l]; k != nil {
+				for _, lane := range k.up {
+					all = append(all, step{do: doCut, cut: lane})
+				}
+			}
+		}
+	}
+	if len(all) == 0 && s.now < patience {
+		all = append(all, step{do: doTime})
+	}
+	return all
 }
 
-func (x *explorer) violate(w *world, path []step) {
+// arrivals are what can arrive.
+func arrivals(s *state) (all []step) {
+	for i := range s.ends {
+		e := &s.ends[i]
+		if e.Life < sim.EndUp || e.Life > sim.EndQuiesced {
+			continue
+		}
+		if len(e.In) > 0 && !e.Deaf {
+			all = append(all, step{do: doArrive, end: e.ID})
+		}
+		if e.Life == sim.EndUp && (e.Told == sim.ToldCut || e.Told == sim.ToldHungUp) {
+			all = append(all, step{do: doTell, end: e.ID})
+		}
+	}
+	return all
+}
+
+// take is the state after a step, the last one of path; nil if that broke a rule.
+func (x *explorer) take(s *state, st step, path []step) *state {
+	x.taken++
+	var t *state
+	var events []happening
+	switch st.do {
+	case doCut:
+		t = s.cutOff(st.cut, x.kind)
+	case doTime:
+		t = x.wait(s, path)
+	default:
+		t, events = x.oneSide(s, st, path)
+	}
+	if t == nil {
+		return nil
+	}
+	if fails := x.check(s, t, events); fails != nil {
+		x.violate(path, fails)
+		return nil
+	}
+	return t
+}
+
+// wait is the state after some time: each side by itself does what it is time for.
+func (x *explorer) wait(s *state, path []step) *state {
+	t, alone := x.later(s)
+	if t == nil {
+		x.violate(path, []string{"nothing can happen any more: " + x.story(s).left()})
+		return nil
+	}
+	keys := make([]uint64, len(s.local))
+	for i, l := range s.local {
+		if l != 0 {
+			keys[i] = t.key(i, onlyTime)
+			alone = alone && x.steps[keys[i]] != nil
+		}
+	}
+	if alone {
+		for i, k := range keys {
+			if k != 0 {
+				t = x.steps[k].apply(t, i, 0)
+			}
+		}
+		return t
+	}
+	after := x.run(s, path, anySide)
+	if after == nil {
+		return nil
+	}
+	cs, u := map[uint64]*change{}, t
+	for i, k := range keys {
+		if k != 0 {
+			cs[k] = differ(t, after, i)
+			u = cs[k].apply(u, i, 0)
+		}
+	}
+	if u.hash() != after.hash() {
+		x.whole++ // as when a dial arrives
+		return after
+	}
+	maps.Copy(x.steps, cs)
+	return after
+}
+
+// anySide is for steps of all of them.
+const anySide = -1
+
+// onlyTime is what a side takes that has to do with nothing but the time.
+const onlyTime = 1
+
+// later is s at the next time at which something happens, before anybody did anything; alone: that is for each side to see, and for
+// nothing between them.
+func (x *explorer) later(s *state) (t *state, alone bool) {
+	t = s.clone()
+	var timers []sim.Due
+	for _, l := range s.local {
+		if k := x.know[l]; k != nil && k.deadline > s.now {
+			timers = append(timers, sim.Due{At: k.deadline, Kind: sim.DueCall})
+		}
+	}
+	if t.due(timers); len(t.dues) == 0 {
+		return nil, false
+	}
+	t.now = t.dues[0].At
+	alone = true
+	for len(t.dues) > 0 && t.dues[0].At == t.now {
+		d := t.dues[0]
+		e := t.end(d.End)
+		alone = alone && (d.Kind == sim.DueCall || d.Kind == sim.DueWake && e != nil && e.Life >= sim.EndUp)
+		t.dues = t.dues[1:]
+	}
+	return t, alone
+}
+
+// oneSide is a step of one side, that need not be run if that side has made it before.
+func (x *explorer) oneSide(s *state, st step, path []step) (*state, []happening) {
+	var side int
+	var input uint64
+	if st.do == doPost {
+		p := x.plan[s.taken]
+		side, input = p.side, maphash.String(seed, p.word)+uint64(p.ep)
+	} else {
+		e := s.end(st.end)
+		side, input = int(e.Host[0]-'a'), uint64(e.ID)<<8|uint64(st.do)
+		if st.do == doArrive {
+			input ^= e.In[0]
+		}
+	}
+	from := uint32(0)
+	if st.do == doArrive {
+		from = st.end
+	}
+	key := s.key(side, input)
+	c := x.steps[key]
+	if c != nil {
+		t := c.apply(s, side, from)
+		if st.do == doPost {
+			t.taken++
+		}
+		return t, c.events
+	}
+	t := x.run(s, path, side)
+	if t == nil {
+		return nil, nil
+	}
+	c = differ(s, t, side)
+	c.events = x.world.effects
+	u := c.apply(s, side, from)
+	if u.taken = t.taken; u.hash() == t.hash() {
+		x.steps[key] = c
+	} else {
+		x.whole++ // more than its own
+	}
+	return t, c.events
+}
+
+// key is all that decides what a step of a side does.
+func (s *state) key(side int, input uint64) uint64 {
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 256), s.local[side])
+	b = binary.LittleEndian.AppendUint64(b, input)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.now))
+	for i := range s.ends {
+		if e := &s.ends[i]; of(e, side) {
+			b = binary.LittleEndian.AppendUint64(b, flags(e))
+			b = append(b, e.Told...)
+		}
+	}
+	return maphash.Bytes(seed, b)
+}
+
+// run lets the engine make the last step of path, which follows s and is one of this side, or of all. nil: it broke a rule of the network.
+func (x *explorer) run(s *state, path []step, side int) *state {
+	last := len(path) - 1
+	if x.world == nil || len(x.path) > last || !slices.Equal(x.path, path[:len(x.path)]) {
+		x.world, x.path = newWorld(x.program, x.hasher), nil
+	}
+	if len(x.path) < last || last == 0 {
+		for _, st := range path[len(x.path):last] {
+			x.world.take(st)
+			x.ran++
+		}
+		if t := x.world.state(x.know, nil, 0); t.hash() != s.hash() { // most of these steps were not run one after the other before
+			panic(fmt.Sprintf("%s over %d lanes: the sides are not apart\n%s%+v\n%+v", x.words, x.lanes, x.tell(path[:last]), s, t))
+		}
+	}
+	x.world.effects = nil
+	x.world.take(path[last])
+	x.ran++
+	x.path = path
+	if v := x.world.net.Violations(); len(v) > 0 {
+		x.violate(path, v)
+		x.world = nil
+		return nil
+	}
+	if side == anySide {
+		s = nil
+	}
+	return x.world.state(x.know, s, side)
+}
+
+// take makes a step.
+func (w *world) take(st step) {
+	switch st.do {
+	case doPost:
+		w.post()
+	case doArrive, doTell:
+		for _, a := range w.net.Arrivals() {
+			if a.End == st.end && a.Error == (st.do == doTell) {
+				w.let(a)
+				return
+			}
+		}
+		panic("it can't arrive")
+	case doCut:
+		w.cut++
+		w.net.BreakLocal(st.cut, w.kind)
+	case doTime:
+		w.passTime()
+	}
+}
+
+// story is what is known of all operations in a state.
+func (x *explorer) story(s *state) *story {
+	y := &story{done: x.know[s.local[target]].done}
+	for i, l := range s.local {
+		k := x.know[l]
+		if i == target || k == nil {
+			continue
+		}
+		for n, o := range k.ops {
+			for len(y.ops) <= k.index[n] {
+				y.ops = append(y.ops, fact{})
+			}
+			y.ops[k.index[n]] = o
+		}
+	}
+	return y
+}
+
+// check looks at all that happened between two states.
+func (x *explorer) check(s, t *state, events []happening) []string {
+	if s.local == t.local {
+		return nil
+	}
+	y, after := x.story(s), x.story(t)
+	for i, o := range after.ops {
+		if i >= len(y.ops) {
+			y.ops = append(y.ops, o)
+			y.ops[i].end = open
+		}
+	}
+	for _, h := range events {
+		y.happen(h)
+	}
+	for i, o := range after.ops {
+		if was := y.ops[i].end; was != o.end {
+			y.ops[i] = o
+			y.end(i)
+		}
+	}
+	return y.fails
+}
+
+// finish looks at what still arrives, in one order, when everything is executed and reported, until lanes are as they were: nothing may
+// be executed once more.
+func (x *explorer) finish(s *state, path []step) {
+	if left := x.story(s).left(); left != "" {
+		x.violate(path, []string{"nothing can happen any more: " + left})
+		return
+	}
+	for idle := 0; s != nil && idle < 20; {
+		h := s.hash() + uint64(idle)
+		if x.drained[h] {
+			return
+		}
+		x.drained[h] = true
+		st := step{do: doTime}
+		if as := arrivals(s); len(as) > 0 {
+			st = as[0]
+		} else if idle++; idle > 1 && x.lanesUp(s) == x.first {
+			return
+		}
+		path = append(path[:len(path):len(path)], st)
+		s = x.take(s, st, path)
+	}
+}
+
+// lanesUp is the number of lanes that are up.
+func (x *explorer) lanesUp(s *state) (n int) {
+	for _, l := range s.local {
+		if k := x.know[l]; k != nil {
+			n += len(k.up)
+		}
+	}
+	return n
+}
+
+func (x *explorer) violate(path []step, fails []string) {
+	x.violations = append(x.violations, fmt.Sprintf("%s over %d lanes: %s\n%s", x.words, x.lanes, strings.Join(fails, "; "), x.tell(path)))
+}
+
+// tell is a path for people.
+func (x *explorer) tell(path []step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s over %d lanes: %s\n", x.words, x.lanes, strings.Join(w.fails, "; "))
-	again := newWorld(x.program)
-	for _, s := range path {
-		switch s.do {
+	w := newWorld(x.program, x.hasher)
+	for _, st := range path {
+		switch st.do {
 		case doPost:
-			fmt.Fprintf(&b, "   post %s\n", again.todo[0])
-		case doArrive:
-			a := again.net.Arrivals()[s.number]
-			fmt.Fprintf(&b, "   arrives at %s, error %v\n", a.Local, a.Error)
+			fmt.Fprintf(&b, "   post %s\n", w.plan[w.taken].word)
+		case doArrive, doTell:
+			for _, e := range w.net.Ends() {
+				if e.ID == st.end {
+					fmt.Fprintf(&b, "   arrives at %s, error %v\n", e.Local, st.do == doTell)
+				}
+			}
 		case doCut:
-			fmt.Fprintf(&b, "   cut %s\n", again.eps[0].Lanes()[s.number].Local)
+			fmt.Fprintf(&b, "   cut %s\n", st.cut)
 		case doTime:
 			fmt.Fprintf(&b, "   time passes\n")
 		}
-		again.take(s)
+		w.take(st)
 	}
-	x.violations = append(x.violations, b.String())
-}
-
-// TestPrograms explores each program completely.
-func TestPrograms(t *testing.T) {
-	ps := chosen()
-	rows := make([]table.Row, len(ps))
-	t.Run("each", func(t *testing.T) {
-		for i, p := range ps {
-			t.Run(fmt.Sprintf("%s over %d lanes, %d cut", p.words, p.lanes, p.cuts), func(t *testing.T) {
-				if testing.Short() && p.cuts > 0 && p.lanes > 1 {
-					t.Skip("a thousand states; go test without -short")
-				}
-				t.Parallel()
-				begin := time.Now()
-				x := &explorer{program: p, paths: map[uint64]float64{}}
-				n := x.visit(x.build(nil), nil)
-				for _, v := range x.violations {
-					t.Error(v)
-				}
-				cuts := fmt.Sprint(p.cuts)
-				if p.cuts > 0 && p.kind == sim.Silence {
-					cuts += ", silent"
-				}
-				rows[i] = table.Row{p.words, p.lanes, cuts, len(x.paths), fmt.Sprintf("%.3g", n), len(x.violations), fmt.Sprintf("%.1f", time.Since(begin).Seconds())}
-			})
-		}
-	})
-	out := table.NewWriter()
-	out.SetStyle(table.StyleLight)
-	out.AppendHeader(table.Row{"program", "lanes", "cuts", "states", "paths", "violations", "seconds"})
-	for _, r := range rows {
-		if r != nil {
-			out.AppendRow(r)
-		}
-	}
-	fmt.Println(out.Render())
-}
-
-// chosen are the programs to be explored, as BRAID_LITMUS says: nothing, a few; 1, many; 2, all; else the one that it is.
-func chosen() []program {
-	switch one := os.Getenv("BRAID_LITMUS"); one {
-	case "":
-		return few
-	case "1":
-		return append(few, many...)
-	case "2":
-		return append(append(few, many...), most...)
-	default:
-		return []program{{one, 1, 0, sim.Reset}, {one, 2, 0, sim.Reset}, {one, 1, 1, sim.Reset}, {one, 2, 1, sim.Reset}}
-	}
+	return b.String()
 }

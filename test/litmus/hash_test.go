@@ -3,44 +3,54 @@ package litmus
 import (
 	"fmt"
 	"hash/maphash"
+	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // hasher makes one number of everything that can be reached from some values: pointers are numbered in the order in which they are met, so
 // that two worlds that differ in nothing but addresses are one state.
 type hasher struct {
-	h    maphash.Hash
-	seen map[uintptr]uint64
+	sum    uint64
+	plans  map[reflect.Type]*plan
+	seen   map[uintptr]uint64
+	memory uintptr // of the region: what refers to it is known by where, since its bytes follow from what was written
 }
 
 var seed = maphash.MakeSeed()
 
-func hashOf(roots ...any) uint64 {
-	h := &hasher{seen: map[uintptr]uint64{}}
-	h.h.SetSeed(seed)
+func (w *world) hashOf(roots ...any) uint64 {
+	h := &w.hasher
+	h.sum, h.memory = 1, reflect.ValueOf(w.region.Bytes).Pointer()
+	if clear(h.seen); h.seen == nil {
+		h.seen, h.plans = make(map[uintptr]uint64, 512), make(map[reflect.Type]*plan, 128)
+	}
 	for _, r := range roots {
 		h.value(reflect.ValueOf(r))
 	}
-	return h.h.Sum64()
+	return h.sum
 }
 
 // What does not decide how a run goes on: counters for people, memory that is used again, names and luck.
 var (
 	noTypes = []string{"slog.Logger", "outbox.Scratch", "outbox.Stats", "worker.Stats", "mpool.Pool", "reassembly.Pool", "sim.luck", "sim.Config", "sim.pool", "config.Config",
 		"transport.Buffer", "sync.Mutex", "atomic.Int32", "memory.Region", "memory.Table", "fsm.Table"}
-	noFields = []string{"sim.Net.hash", "sim.Net.seq", "sim.Net.seed", "sim.Net.found", "sim.event.seq", "timer.Timer.seq", "timer.Set.seq", "sim.item.place"}
+	noFields = []string{"sim.endpoint.net", "sim.endpoint.peer", "sim.endpoint.failAt", "sim.endpoint.failErr", "sim.sender.out", "sim.Iface.net", "sim.Iface.in", "sim.Host.net", "arrivals.Room[*github.com/openbraid/braid/internal/worker.link].turn", "arrivals.guest[*github.com/openbraid/braid/internal/worker.link].came",
+		"sim.Net.hash", "sim.Net.seq", "sim.Net.seed", "sim.Net.found", "sim.event.seq", "timer.Timer.seq", "timer.Set.seq", "sim.item.place"}
 )
 
 func (h *hasher) number(n uint64) {
-	var b [8]byte
-	for i := range b {
-		b[i] = byte(n >> (8 * i))
-	}
-	h.h.Write(b[:])
+	high, low := bits.Mul64(h.sum^0x9e3779b97f4a7c15, n^0xd1b54a32d192ed03)
+	h.sum = bits.RotateLeft64(h.sum, 23) ^ high ^ low
 }
+
+func (h *hasher) bytes(b []byte) {
+	h.number(uint64(len(b)))
+	h.number(maphash.Bytes(seed, b))
+}
+
+func (h *hasher) text(s string) { h.number(maphash.String(seed, s)) }
 
 func (h *hasher) value(v reflect.Value) {
 	switch v.Kind() {
@@ -56,11 +66,10 @@ func (h *hasher) value(v reflect.Value) {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		h.number(v.Uint())
 	case reflect.String:
-		h.number(uint64(v.Len()))
-		h.h.WriteString(v.String())
+		h.text(v.String())
 	case reflect.Interface:
 		if !v.IsNil() {
-			h.h.WriteString(v.Elem().Type().String())
+			h.number(h.plan(v.Elem().Type()).name)
 			h.value(v.Elem())
 		}
 	case reflect.Pointer:
@@ -91,10 +100,14 @@ func (h *hasher) pointer(v reflect.Value) {
 func (h *hasher) list(v reflect.Value) {
 	h.number(uint64(v.Len()))
 	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
-		h.h.Write(v.Bytes())
+		if at := v.Pointer() - h.memory; at < slotSize*room {
+			h.number(uint64(at) + 1<<32)
+			return
+		}
+		h.bytes(v.Bytes())
 		return
 	}
-	if planOf(v.Type()).heap {
+	if h.plan(v.Type()).heap {
 		h.heap(v)
 		return
 	}
@@ -112,7 +125,7 @@ func (h *hasher) heap(v reflect.Value) {
 	}
 	slices.Sort(all)
 	for _, s := range all {
-		h.h.WriteString(s)
+		h.text(s)
 	}
 }
 
@@ -121,7 +134,7 @@ func (h *hasher) mapping(v reflect.Value) {
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	for _, k := range keys {
 		if k.Kind() == reflect.String || k.CanUint() || k.CanInt() {
-			h.h.WriteString(fmt.Sprint(k))
+			h.text(fmt.Sprint(k))
 			h.value(v.MapIndex(k))
 		}
 	}
@@ -131,38 +144,52 @@ func (h *hasher) mapping(v reflect.Value) {
 type plan struct {
 	skip   bool
 	item   bool  // of a wire
+	place  bool  // of the record of order
 	heap   bool  // of events
 	fields []int // of a struct
+	name   uint64
 }
 
-var plans sync.Map // by type
-
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(*plan)
+func (h *hasher) plan(t reflect.Type) *plan {
+	if p := h.plans[t]; p != nil {
+		return p
 	}
 	name := t.String()
 	p := &plan{
+		name: maphash.String(seed, name),
 		skip: slices.Contains(noTypes, name) || strings.HasPrefix(name, "atomic.Pointer") || strings.HasPrefix(name, "fsm.Table"),
-		item: name == "sim.item", heap: strings.HasSuffix(name, "sim.heap"),
+		item: name == "sim.item", place: name == "order.Place", heap: strings.HasSuffix(name, "sim.heap"),
 	}
 	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
 		if f := t.Field(i); f.Type.Kind() != reflect.Func && !slices.Contains(noFields, name+"."+f.Name) {
 			p.fields = append(p.fields, i)
 		}
 	}
-	plans.Store(t, p)
+	h.plans[t] = p
 	return p
 }
 
 func (h *hasher) structure(v reflect.Value) {
-	p := planOf(v.Type())
+	p := h.plan(v.Type())
 	if p.skip {
+		return
+	}
+	if p.place { // a ring, from its first epoch on
+		counts, head := v.FieldByName("counts"), int(v.FieldByName("head").Int())
+		h.number(v.FieldByName("n").Uint())
+		if v.FieldByName("n").Uint() == 0 {
+			return
+		}
+		low, high := v.FieldByName("low").Uint(), v.FieldByName("high").Uint()
+		h.number(low)
+		for e := low; e <= high; e++ {
+			h.number(counts.Index((head + int(e-low)) & (counts.Len() - 1)).Uint())
+		}
 		return
 	}
 	if p.item { // the bytes of its buffer that are its own
 		if b := v.FieldByName("buf"); !b.IsNil() {
-			h.h.Write(b.Elem().FieldByName("Bytes").Bytes()[:v.FieldByName("size").Int()])
+			h.bytes(b.Elem().FieldByName("Bytes").Bytes()[:v.FieldByName("size").Int()])
 		}
 	}
 	for _, i := range p.fields {

@@ -43,6 +43,27 @@ var many = []program{
 	{"M | M", 2, 1, sim.Reset},
 	{"P F", 2, 1, sim.Reset},
 	{"P | P", 2, 1, sim.Silence},
+
+	// Flushes of a part, of a worker, and what is canceled.
+	{"Q P Fs", 2, 0, sim.Reset},
+	{"Q M Fm", 2, 0, sim.Reset},
+	{"Q P Fl", 2, 0, sim.Reset},
+	{"Q Fm", 2, 1, sim.Reset},
+	{"Q Fl", 2, 1, sim.Reset},
+	{"Q | P X", 2, 0, sim.Reset},
+	{"Q | P C1", 2, 0, sim.Reset},
+	{"Q | L C1 | P", 2, 0, sim.Reset},
+	{"Q | P X", 1, 1, sim.Reset},
+	{"Q C0 | P", 1, 1, sim.Reset},
+	{"S C0 | P", 2, 0, sim.Reset},
+	{"P @1 Q || P W", 1, 1, sim.Reset},
+
+	// Three endpoints, and two workers.
+	{"P @1 P @2 P || P", 1, 0, sim.Reset},
+	{"P @1 M @2 P || M @1 M", 1, 0, sim.Reset},
+	{"Q @1 P || P @0 P W", 2, 0, sim.Reset},
+	{"P @c P || P @0 | P", 1, 0, sim.Reset},
+	{"P @c Q | P @0 | P", 1, 1, sim.Reset},
 }
 
 // most take ten minutes.

@@ -2,6 +2,7 @@ package litmus
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -17,11 +19,14 @@ import (
 	"github.com/openbraid/braid/transport/sim"
 )
 
-// program is what one side posts, word by word.
+// program is what is posted, word by word.
 //
 //	P put of 8 bytes     Q put of two frames      S put of two frames with a signal     s the same in one frame
-//	M message            L message of two frames  G0 get of the word of operation 0     F flush
-//	|  fence of the endpoint   || fence of the worker   @1 from here on the endpoint 1
+//	M message            L message of two frames  G0 get of the word of operation 0
+//	|  fence of the endpoint                      || fence of the worker
+//	F  flush: of the endpoint     W of its worker     Fs until buffers are free     Fl of its first lane     Fm of the memory of puts
+//	X  flush that cancels what waits              C0 cancel of operation 0
+//	@1 from here on for the endpoint 1            @c for that of a second worker
 type program struct {
 	words string
 	lanes int
@@ -29,86 +34,148 @@ type program struct {
 	kind  sim.Kind
 }
 
-// op is one operation of the program.
+// op is one operation of the program, as its poster knows it.
 type op struct {
-	word     string
-	ep       int
-	fence    int // fences before it on its endpoint
-	slot     int // of its bytes
-	size     int
-	r        *request.Request
-	posted   bool
-	ended    bool
-	err      error
-	wrote    int // at the target: bytes
-	accepted int // messages
-	signaled int
-	got      []byte // of a get
+	fact
+	at  int // in the program
+	dst []byte
+	r   *request.Request
 }
 
-// whole says whether all of its effect is at the target.
-func (o *op) whole() bool {
-	switch o.word[0] {
-	case 'P', 'Q':
-		return o.wrote == o.size
-	case 'S', 's':
-		return o.wrote == o.size && o.signaled == 1
-	case 'M', 'L':
-		return o.accepted == 1
-	}
-	return o.ended
+// fact is what the checks know of it.
+type fact struct {
+	word  string
+	from  int // side
+	ep    int
+	fence int // fences before it on its endpoint
+	slot  int // of its bytes
+	size  int
+	end   ending
+	got   byte // of a get
+}
+
+// ending is how an operation ended for its user.
+type ending uint8
+
+const (
+	open ending = iota
+	well
+	unexecuted // canceled, and not executed
+	badly
+)
+
+// effect is what became of an operation at the target.
+type effect struct {
+	wrote    int // bytes
+	accepted int // times
+	signaled int
 }
 
 const (
 	slotSize = 8 << 10
 	big      = 5000 // two frames
+	room     = 8    // operations
 )
 
-// world is two workers over a steered network: a posts the program, b is its target.
+// The sides: a posts, b is the target, c posts where a program has a second worker.
+const (
+	target = 1
+	second = 2
+)
+
+// side is one worker and its host.
+type side struct {
+	name   string
+	host   *sim.Host
+	eng    *worker.Worker
+	mem    *memory.Table
+	ops    []*op // that it posted
+	fences []int // by endpoint
+}
+
+// world is the workers over a steered network.
 type world struct {
 	program
 	net    *sim.Net
-	hosts  [2]*sim.Host
-	eng    [2]*worker.Worker
-	mem    [2]*memory.Table
+	sides  []*side
 	region *memory.Region // of b
 	words  *memory.Region // of b, for signals
 	eps    []*worker.Endpoint
+	owner  []int // by endpoint
 	calls  []delivery.Call
 
-	todo   []string // words that are not posted
-	at     int      // endpoint that the words are for
-	fences []int    // by endpoint
-	ops    []*op
-	cut    int
-	fails  []string
+	plan    []posting
+	taken   int // words of it that are posted
+	ops     []*op
+	done    [room]effect
+	effects []happening // of the last step
+	cut     int
+	hasher
 }
 
-func (w *world) failf(format string, args ...any) {
-	w.fails = append(w.fails, fmt.Sprintf(format, args...))
+// happening is one effect at the target.
+type happening struct {
+	what byte // w written, s signaled, m accepted
+	op   int
+	n    int // bytes, or the value of a signal
 }
 
-// newWorld connects both sides. From then on nothing happens by itself.
-func newWorld(p program) *world {
-	w := &world{program: p, todo: strings.Fields(p.words)}
+// posting is a word of a program, and for whom it is.
+type posting struct {
+	word     string
+	ep, side int
+}
+
+// plan takes a program apart. Endpoints are those of the first worker, and that of the second behind them.
+func (p program) plan() (all []posting, endpoints int, both bool) {
+	words := strings.Fields(p.words)
+	endpoints = 1
+	for _, w := range words {
+		if both = both || w == "@c"; w[0] == '@' && w != "@c" {
+			endpoints = max(endpoints, int(w[1]-'0')+1)
+		}
+	}
+	at := posting{}
+	for _, w := range words {
+		switch {
+		case w == "@c":
+			at = posting{ep: endpoints, side: second}
+		case w[0] == '@':
+			at = posting{ep: int(w[1] - '0')}
+		default:
+			at.word = w
+			all = append(all, at)
+		}
+	}
+	return all, endpoints, both
+}
+
+// newWorld connects everybody. From then on nothing happens by itself.
+func newWorld(p program, h hasher) *world {
+	w := &world{program: p, hasher: h}
 	w.net = sim.New(1, sim.Config{MaxHead: 2048, MaxFrame: 4096, ZeroCopy: 1 << 20, PlaceFrom: 1 << 20, Window: 256, Steered: true})
-	for i, name := range []string{"a", "b"} {
+	plan, endpoints, both := p.plan()
+	w.plan = plan
+	names := []string{"a", "b", "c"}[:2]
+	if both {
+		names = names[:3]
+	}
+	for i, name := range names {
 		w.start(i, name)
 	}
-	w.checks()
-	ln, err := w.eng[1].Listen("b0:7", worker.ListenOptions{})
+	w.watch()
+	ln, err := w.sides[target].eng.Listen("b0:7", worker.ListenOptions{})
 	if err != nil {
 		panic(err)
 	}
-	endpoints := 1
-	for _, word := range w.todo {
-		if word[0] == '@' {
-			endpoints = max(endpoints, int(word[1]-'0')+1)
-		}
-	}
-	w.fences = make([]int, endpoints)
 	for range endpoints {
-		w.dial(ln)
+		w.dial(ln, 0)
+	}
+	if len(names) > 2 {
+		w.dial(ln, second)
+	}
+	for _, s := range w.sides {
+		s.fences = make([]int, len(w.eps))
 	}
 	return w
 }
@@ -118,20 +185,21 @@ func (w *world) start(i int, name string) {
 	for k := range w.lanes {
 		rails = append(rails, fmt.Sprintf("%s%d", name, k))
 	}
-	h := w.net.Host(name, rails...)
-	env := h.Env()
-	w.mem[i] = memory.NewTable(env.Rand)
-	eng, err := worker.New(worker.Options{Transports: []transport.Transport{h}, Env: env, Memory: w.mem[i], Incarnation: uint64(i) + 1,
+	s := &side{name: name, host: w.net.Host(name, rails...)}
+	env := s.host.Env()
+	s.mem = memory.NewTable(env.Rand)
+	var err error
+	s.eng, err = worker.New(worker.Options{Transports: []transport.Transport{s.host}, Env: env, Memory: s.mem, Incarnation: uint64(i) + 1,
 		Rails:  topo.View{Rails: topo.Fixed(rails...)},
 		Config: config.Config{Bounds: config.Bounds{Window: 256, MaxFrame: 4096, Stripe: 1 << 20}}})
 	if err != nil {
 		panic(err)
 	}
-	w.hosts[i], w.eng[i] = h, eng
+	w.sides = append(w.sides, s)
 }
 
-func (w *world) dial(ln *worker.Listener) {
-	ep, r, err := w.eng[0].Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
+func (w *world) dial(ln *worker.Listener, from int) {
+	ep, r, err := w.sides[from].eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
 	if err != nil {
 		panic(err)
 	}
@@ -148,16 +216,16 @@ func (w *world) dial(ln *worker.Listener) {
 	for as := w.net.Arrivals(); len(as) > 0; as = w.net.Arrivals() {
 		w.let(as[0])
 	}
-	w.eng[0].Release(r)
+	w.sides[from].eng.Release(r)
 	if acc, _, err := ln.Accept(); acc == nil || err != nil {
 		panic("nothing was accepted")
 	}
-	w.eps = append(w.eps, ep)
+	w.eps, w.owner = append(w.eps, ep), append(w.owner, from)
 }
 
 // turn lets one side do what it can.
 func (w *world) turn(i int) {
-	eng := w.eng[i]
+	eng := w.sides[i].eng
 	for n := 1; n > 0; {
 		n = eng.Turn()
 		w.calls = eng.Calls().Take(w.calls[:0])
@@ -168,7 +236,7 @@ func (w *world) turn(i int) {
 		n += len(w.calls)
 		eng.Flush()
 	}
-	w.poll()
+	w.poll(i)
 }
 
 func (w *world) let(a sim.Arrival) {
@@ -178,97 +246,133 @@ func (w *world) let(a sim.Arrival) {
 
 // passTime goes to the next time at which something happens by itself.
 func (w *world) passTime() bool {
-	for _, e := range w.eng {
-		if d := e.Deadline(); d > w.net.Now() {
+	for _, s := range w.sides {
+		if d := s.eng.Deadline(); d > w.net.Now() {
 			w.net.At(d)
 		}
 	}
 	if !w.net.Step() {
 		return false
 	}
-	w.turn(0)
-	w.turn(1)
+	for i := range w.sides {
+		w.turn(i)
+	}
 	return true
 }
 
 // post posts the next word.
 func (w *world) post() {
-	word := w.todo[0]
-	w.todo = w.todo[1:]
-	ep := w.eps[w.at]
+	p := w.plan[w.taken]
+	w.taken++
+	word, ep, s := p.word, w.eps[p.ep], w.sides[p.side]
 	switch word[0] {
-	case '@':
-		w.at = int(word[1] - '0')
-		return
 	case '|':
 		if word == "||" {
-			w.eng[0].Fence()
-			for i := range w.fences {
-				w.fences[i]++
+			s.eng.Fence()
+			for i, o := range w.owner {
+				if w.sides[o] == s {
+					s.fences[i]++
+				}
 			}
 		} else {
 			ep.Fence()
-			w.fences[w.at]++
+			s.fences[p.ep]++
+		}
+		return
+	case 'C':
+		if o := w.ops[word[1]-'0']; o.r != nil {
+			s.eng.Cancel(o.r)
+			s.eng.Flush()
+			w.poll(p.side)
 		}
 		return
 	}
-	o := &op{word: word, ep: w.at, fence: w.fences[w.at], slot: len(w.ops), posted: true}
-	w.ops = append(w.ops, o)
-	key := w.region.Key(wire.Read|wire.Write, 2)
+	o := &op{fact: fact{word: word, from: p.side, ep: p.ep, fence: s.fences[p.ep], slot: len(w.ops)}, at: len(w.ops)}
+	w.ops, s.ops = append(w.ops, o), append(s.ops, o)
 	var err error
-	switch word[0] {
+	if word[0] == 'F' || word == "W" || word == "X" {
+		err = w.flush(o, s, ep)
+	} else {
+		err = w.operate(o, ep)
+	}
+	if o.r == nil {
+		o.over(err)
+	}
+	s.eng.Flush()
+	w.poll(p.side)
+}
+
+func (w *world) operate(o *op, ep *worker.Endpoint) (err error) {
+	key := w.region.Key(wire.Read|wire.Write, target+1)
+	switch o.word[0] {
 	case 'P', 'Q', 'S', 's':
 		o.size = 8
-		if word == "Q" || word == "S" {
+		if o.word == "Q" || o.word == "S" {
 			o.size = big
 		}
 		src := make([]byte, o.size)
-		src[0] = byte(len(w.ops))
-		if word == "S" || word == "s" {
-			o.r, err = ep.PostPutSignal(src, key, uint64(o.slot*slotSize), outbox.Signal{Key: w.words.Key(wire.Write, 2), Offset: uint64(8 * o.slot), Value: 1, Add: true})
+		src[0] = byte(o.at + 1)
+		if o.word == "S" || o.word == "s" {
+			o.r, err = ep.PostPutSignal(src, key, uint64(o.slot*slotSize), outbox.Signal{Key: w.words.Key(wire.Write, target+1), Offset: uint64(8 * o.slot), Value: 1, Add: true})
 		} else {
 			o.r, err = ep.PostPut(src, key, uint64(o.slot*slotSize))
 		}
 	case 'M', 'L':
 		payload := make([]byte, 8)
-		if word == "L" {
+		if o.word == "L" {
 			payload = make([]byte, big)
 		}
-		o.r, err = ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(len(w.ops)-1)), payload)
+		o.r, err = ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(o.at)), payload)
 	case 'G':
-		o.slot = int(word[1] - '0')
-		o.got = make([]byte, 8)
-		o.r, err = ep.PostGet(o.got, key, uint64(o.slot*slotSize))
-	case 'F':
-		o.r, err = ep.PostFlush(outbox.Flushing{})
+		o.slot = int(o.word[1] - '0')
+		o.dst = make([]byte, 8)
+		o.r, err = ep.PostGet(o.dst, key, uint64(o.slot*slotSize))
 	}
-	if o.r == nil {
-		w.end(o, err)
+	return err
+}
+
+func (w *world) flush(o *op, s *side, ep *worker.Endpoint) (err error) {
+	f := outbox.Flushing{Cancel: o.word == "X", Sent: o.word == "Fs"}
+	switch o.word {
+	case "W":
+		o.r, err = s.eng.PostFlush(f)
+		return err
+	case "Fl":
+		if ls := ep.Lanes(); len(ls) > 0 {
+			f.Lanes = []string{ls[0].Instance.String()}
+		}
+	case "Fm":
+		f.Key = w.region.Key(wire.Read|wire.Write, target+1)
 	}
-	w.eng[0].Flush()
+	o.r, err = ep.PostFlush(f)
+	return err
+}
+
+// over is the user's end of an operation.
+func (o *op) over(err error) {
+	var e *outcome.Error
+	switch {
+	case err == nil:
+		o.end = well
+	case errors.As(err, &e) && errors.Is(err, outcome.ErrCanceled) && e.Fate == outcome.NotExecuted:
+		o.end = unexecuted
+	default:
+		o.end = badly
+	}
 }
 
 // poll sees the ends of operations.
-func (w *world) poll() {
-	for _, o := range w.ops {
+func (w *world) poll(i int) {
+	s := w.sides[i]
+	for _, o := range s.ops {
 		if o.r != nil && o.r.Reported {
 			err := o.r.Err
-			w.eng[0].Release(o.r)
+			if o.dst != nil && err == nil {
+				o.got = o.dst[0]
+			}
+			s.eng.Release(o.r)
 			o.r = nil
-			w.end(o, err)
+			o.over(err)
 		}
 	}
-}
-
-// left says what is not over, "" if nothing is.
-func (w *world) left() string {
-	if len(w.todo) > 0 {
-		return "not all is posted"
-	}
-	for i, o := range w.ops {
-		if !o.ended || !o.whole() {
-			return fmt.Sprintf("%s, operation %d, did not end", o.word, i)
-		}
-	}
-	return ""
 }
