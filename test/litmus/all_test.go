@@ -6,7 +6,7 @@ import (
 )
 
 // letters are the operations of which all programs are made.
-var letters = []string{"P", "Q", "S", "M", "L", "G", "F", "|"}
+var letters = []string{"P", "Q", "S", "M", "L", "G", "A", "F", "|"}
 
 // all are the programs of n operations, fences and flushes among them, that begin with these words. Of those that are the same for
 // the engine there is one:

@@ -98,7 +98,7 @@ func (w *world) state(know map[uint64]*kept, before *state, only int) *state {
 			continue
 		}
 		if i == target {
-			s.local[i] = w.hashOf(side.eng, w.done)
+			s.local[i] = w.hashOf(side.eng, w.done, w.sum)
 		} else {
 			s.local[i] = w.hashOf(side.eng, side.ops, side.fences)
 		}

@@ -3,6 +3,7 @@ package litmus
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
@@ -22,9 +23,15 @@ func (w *world) watch() {
 			happens('w', int(offset)/slotSize, len(src))
 		}
 	}
-	w.words = b.mem.Add(memory.Aligned(8 * room))
+	w.words = b.mem.Add(memory.Aligned(8 * (room + 1)))
 	w.words.Watch = func(offset uint64, src []byte) {
-		happens('s', int(offset)/8, int(binary.LittleEndian.Uint64(src)))
+		new := binary.LittleEndian.Uint64(src)
+		if offset < 8*sum {
+			happens('s', int(offset)/8, int(new))
+			return
+		}
+		happens('a', bits.TrailingZeros64(new-w.sum)/8, 1)
+		w.sum = new
 	}
 	b.eng.Calls().Watch = func(m *delivery.Message) {
 		happens('m', int(binary.LittleEndian.Uint32(m.Header)), 1)
@@ -41,6 +48,8 @@ func (e effect) add(h happening) effect {
 		e.signaled++
 	case 'm':
 		e.accepted++
+	case 'a':
+		e.added++
 	}
 	return e
 }
@@ -68,11 +77,14 @@ func (s *story) whole(i int) bool {
 		return d.wrote == o.size && d.signaled == 1
 	case o.message():
 		return d.accepted == 1
+	case o.adds():
+		return d.added == 1
 	}
 	return o.end != open
 }
 
 func (o fact) message() bool { return o.word[0] == 'M' || o.word[0] == 'L' }
+func (o fact) adds() bool    { return o.word == "A" || o.word == "a" }
 func (o fact) flush() bool   { return o.word[0] == 'F' || o.word == "W" || o.word == "X" }
 
 // happen is one more thing that happens at the target.
@@ -93,8 +105,8 @@ func (s *story) happen(h happening) {
 		s.failf("%s, operation %d: its counter becomes %d", o.word, h.op, h.n)
 	case h.what == 's' && d.wrote != o.size:
 		s.failf("%s, operation %d: its signal is there, and %d of %d bytes are", o.word, h.op, d.wrote, o.size)
-	case d.accepted > 1:
-		s.failf("%s, operation %d, is accepted twice", o.word, h.op)
+	case d.accepted > 1 || d.added > 1:
+		s.failf("%s, operation %d, is executed twice", o.word, h.op)
 	}
 	for k, p := range s.ops[:h.op] {
 		switch {
@@ -123,6 +135,8 @@ func (s *story) end(i int) {
 		}
 	case o.word[0] == 'G' && o.end == well:
 		s.read(o)
+	case o.word == "A" && o.end == well:
+		s.fetched(o, i)
 	}
 }
 
@@ -144,7 +158,7 @@ func (s *story) covers(f fact, k int) bool {
 
 // read looks whether a get saw what the fences between it and the put of its word allow.
 func (s *story) read(g fact) {
-	new := g.got == byte(g.slot+1)
+	new := g.got == uint64(g.slot+1)
 	switch {
 	case !new && g.got != 0:
 		s.failf("a get read %d", g.got)
@@ -157,6 +171,20 @@ func (s *story) read(g fact) {
 		s.failf("a get does not see the put before the fence")
 	case s.ops[g.slot].fence > g.fence && new:
 		s.failf("a get saw what was put behind the fence")
+	}
+}
+
+// fetched looks whether an addition saw what was added before it, and nothing else.
+func (s *story) fetched(a fact, i int) {
+	for k, p := range s.ops {
+		n := a.got >> (8 * k) & 0xff
+		switch {
+		case n > 1 || n == 1 && (k == i || s.done[k].added == 0):
+			s.failf("operation %d fetched %#x: what was not added, or is its own", i, a.got)
+		case p.ep != a.ep || !p.adds() || p.end == unexecuted:
+		case n == 0 && p.fence < a.fence || n == 1 && p.fence > a.fence:
+			s.failf("operation %d fetched %#x, with operation %d on the wrong side of a fence", i, a.got, k)
+		}
 	}
 }
 

@@ -2,7 +2,7 @@
 // in which things can arrive, with a lane that breaks at every point.
 //
 //	program  Q | P F       a big put, a fence, a put, a flush
-//	state    both engines and the network, hashed
+//	state    each side, hashed; what is between them
 //	steps    post · arrive · be told of a cut · cut; time passes when nothing else can happen
 //
 // It holds tests only: make litmus.

@@ -14,17 +14,23 @@ import (
 type hasher struct {
 	sum    uint64
 	plans  map[reflect.Type]*plan
-	seen   map[uintptr]uint64
+	seen   map[met]uint64
 	memory uintptr // of the region: what refers to it is known by where, since its bytes follow from what was written
 }
 
 var seed = maphash.MakeSeed()
 
+// met is a pointer that was met: what it points to and its first field have the same address.
+type met struct {
+	at uintptr
+	of reflect.Type
+}
+
 func (w *world) hashOf(roots ...any) uint64 {
 	h := &w.hasher
 	h.sum, h.memory = 1, reflect.ValueOf(w.region.Bytes).Pointer()
 	if clear(h.seen); h.seen == nil {
-		h.seen, h.plans = make(map[uintptr]uint64, 512), make(map[reflect.Type]*plan, 128)
+		h.seen, h.plans = make(map[met]uint64, 512), make(map[reflect.Type]*plan, 128)
 	}
 	for _, r := range roots {
 		h.value(reflect.ValueOf(r))
@@ -88,7 +94,7 @@ func (h *hasher) pointer(v reflect.Value) {
 		h.number(0)
 		return
 	}
-	p := v.Pointer()
+	p := met{v.Pointer(), v.Type()}
 	if n := h.seen[p]; n != 0 {
 		h.number(n)
 		return

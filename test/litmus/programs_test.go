@@ -44,6 +44,16 @@ var many = []program{
 	{"P F", 2, 1, sim.Reset},
 	{"P | P", 2, 1, sim.Silence},
 
+	// Atomics: one that fetches is executed before it is answered.
+	{"A | A", 2, 0, sim.Reset},
+	{"Q | A | P", 2, 0, sim.Reset},
+	{"A | A", 1, 1, sim.Reset},
+	{"A | P F", 2, 1, sim.Reset},
+	{"a | A", 2, 1, sim.Reset},
+	{"A C0 | a F", 1, 1, sim.Reset},
+	{"A @1 A || A @0 a W", 1, 0, sim.Reset},
+	{"A @c A | A @0 | a", 1, 1, sim.Reset},
+
 	// Flushes of a part, of a worker, and what is canceled.
 	{"Q P Fs", 2, 0, sim.Reset},
 	{"Q M Fm", 2, 0, sim.Reset},

@@ -203,7 +203,7 @@ func (c class) some(ps []string, n int, number uint64) map[string][]string {
 
 // kinds are what programs may have in them.
 var kinds = []struct{ name, words string }{
-	{"puts of one frame", "P"}, {"puts of two frames", "Q"}, {"signals", "Ss"}, {"gets", "G"}, {"messages", "ML"}, {"messages of two frames", "L"}, {"fences", "|"}, {"flushes", "FWX"},
+	{"puts of one frame", "P"}, {"puts of two frames", "Q"}, {"signals", "Ss"}, {"gets", "G"}, {"atomics", "Aa"}, {"messages", "ML"}, {"messages of two frames", "L"}, {"fences", "|"}, {"flushes", "FWX"},
 }
 
 func tell(with map[string]*result, words string, r result) {

@@ -23,6 +23,7 @@ import (
 //
 //	P put of 8 bytes     Q put of two frames      S put of two frames with a signal     s the same in one frame
 //	M message            L message of two frames  G0 get of the word of operation 0
+//	A fetch and add      a add                    all of them to one word
 //	|  fence of the endpoint                      || fence of the worker
 //	F  flush: of the endpoint     W of its worker     Fs until buffers are free     Fl of its first lane     Fm of the memory of puts
 //	X  flush that cancels what waits              C0 cancel of operation 0
@@ -51,7 +52,7 @@ type fact struct {
 	slot  int // of its bytes
 	size  int
 	end   ending
-	got   byte // of a get
+	got   uint64 // of a get its first byte, of a fetch and add the word
 }
 
 // ending is how an operation ended for its user.
@@ -69,12 +70,14 @@ type effect struct {
 	wrote    int // bytes
 	accepted int // times
 	signaled int
+	added    int
 }
 
 const (
 	slotSize = 8 << 10
 	big      = 5000 // two frames
 	room     = 8    // operations
+	sum      = room // which of the words is added to
 )
 
 // The sides: a posts, b is the target, c posts where a program has a second worker.
@@ -99,7 +102,8 @@ type world struct {
 	net    *sim.Net
 	sides  []*side
 	region *memory.Region // of b
-	words  *memory.Region // of b, for signals
+	words  *memory.Region // of b, for signals, and one that is added to
+	sum    uint64         // what this one is
 	eps    []*worker.Endpoint
 	owner  []int // by endpoint
 	calls  []delivery.Call
@@ -115,7 +119,7 @@ type world struct {
 
 // happening is one effect at the target.
 type happening struct {
-	what byte // w written, s signaled, m accepted
+	what byte // w written, s signaled, m accepted, a added
 	op   int
 	n    int // bytes, or the value of a signal
 }
@@ -323,6 +327,8 @@ func (w *world) operate(o *op, ep *worker.Endpoint) (err error) {
 			payload = make([]byte, big)
 		}
 		o.r, err = ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(o.at)), payload)
+	case 'A', 'a':
+		o.r, err = ep.PostAtomic(w.words.Key(wire.Atomic, target+1), wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Fetch: o.word == "A", Offset: 8 * sum, Value: 1 << (8 * o.at)})
 	case 'G':
 		o.slot = int(o.word[1] - '0')
 		o.dst = make([]byte, 8)
@@ -367,8 +373,12 @@ func (w *world) poll(i int) {
 	for _, o := range s.ops {
 		if o.r != nil && o.r.Reported {
 			err := o.r.Err
-			if o.dst != nil && err == nil {
-				o.got = o.dst[0]
+			switch {
+			case err != nil:
+			case o.word == "A":
+				o.got = binary.LittleEndian.Uint64(o.r.Word[:])
+			case o.dst != nil:
+				o.got = uint64(o.dst[0])
 			}
 			s.eng.Release(o.r)
 			o.r = nil

@@ -118,6 +118,8 @@ var mutants = []mutant{
 		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", seeds},
 	{"a worker's fence reaches no endpoint", "internal/order/order.go", "	if b.seen != b.worker.n {", "	if false {", seeds},
 
+	{"a frame asks for an acknowledgement as the one before it did", "internal/protocol/protocol.go", "	*f = transport.Frame{Done: r.Done()} //", "	f.Done = r.Done() //", "./internal/protocol"},
+
 	// Signals.
 	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", explored},
 	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", explored},

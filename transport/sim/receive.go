@@ -235,7 +235,9 @@ func (ep *endpoint) owe(at time.Duration) {
 	at = max(at, 1)
 	if ep.ackDue == 0 || at < ep.ackDue {
 		ep.ackDue = at
-		ep.net.wakeAt(at, ep)
+		if !ep.net.cfg.Steered { // who steers asks for deadlines
+			ep.net.wakeAt(at, ep)
+		}
 	}
 }
 
