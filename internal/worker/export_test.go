@@ -8,7 +8,11 @@ import (
 )
 
 // Suspect takes a lane for lost without a reason that the network knows.
-func (ep *Endpoint) Suspect(id wire.Instance) { ep.lose(ep.find(id), errors.New("suspected")) }
+func (ep *Endpoint) Suspect(id wire.Instance) {
+	if l := ep.find(id); l != nil {
+		ep.lose(l, errors.New("suspected"))
+	}
+}
 
 // Connection is a lane's transport endpoint.
 func (ep *Endpoint) Connection(id wire.Instance) any { return ep.find(id).Tep }

@@ -32,6 +32,7 @@ type stage struct {
 	a, b    *actor
 	ln      *worker.Listener // of b
 	log     strings.Builder
+	muted   bool // fetches are not logged
 }
 
 type actor struct {
@@ -44,9 +45,17 @@ type actor struct {
 	ep    *worker.Endpoint
 	sent  int
 	named map[string]*request.Request
+
+	inside  [][]string
+	fetched int
 }
 
-func (s *stage) logf(format string, args ...any) { fmt.Fprintf(&s.log, format+"\n", args...) }
+func (s *stage) logf(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if !s.muted || !strings.Contains(line, "AtomicOp") && !strings.Contains(line, "GetData") && !strings.Contains(line, "bytes at 16") {
+		fmt.Fprintln(&s.log, line)
+	}
+}
 
 func newStage(t *testing.T, lanes int, mode wire.Mode) *stage {
 	return newStageOf(t, lanes, mode, 0, secret.Secret{})
@@ -122,6 +131,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	}
 	a.eng.Handle(1, func(m *delivery.Message) {
 		s.logf("%s: handled message %d", name, binary.LittleEndian.Uint32(m.Header))
+		a.doInside()
 	})
 	return a
 }
@@ -275,6 +285,10 @@ func (s *stage) operation(a *actor, f []string) bool {
 	case "fadd": // fadd a NAME: the same, and what it was
 		r, err := a.ep.PostAtomic(a.peer().key, wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Value: 1, Fetch: true})
 		a.keep(f[2], r, err)
+	case "many": // many a N: so many fetch-adds, each second one behind a fence; without N: how many of them have ended
+		s.many(a, f[2])
+	case "inside": // inside b LINE: what the next handler there does, in the words of this page
+		a.inside = append(a.inside, slices.Clone(f[2:]))
 	case "fenced": // fenced a: did anything have to wait for a fence?
 		s.logf("%s: waited for a fence: %v", a.name, a.ep.Stats().Fenced > 0)
 	case "close": // close a NAME
