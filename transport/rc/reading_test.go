@@ -194,6 +194,16 @@ func TestReadHeld(t *testing.T) {
 	s.idle(c, d, e, f)
 }
 
+// TestReadDestroyed: a queue pair that is destroyed in the middle of a READ gives back the bytes, too.
+func TestReadDestroyed(t *testing.T) {
+	s := newPairs(t, 58, patient)
+	c, d := s.connect()
+	c.posts(1, 900_000)
+	s.until("it reads", func() bool { return rc.Reading(d.ep) > 0 })
+	s.silence(c.ep)
+	s.idle(d, c)
+}
+
 // TestBadOffers: offers that can't be end the connection, and nothing else.
 func TestBadOffers(t *testing.T) {
 	ok := rc.RawOffer(100_000, 8)
