@@ -109,6 +109,7 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	list = append(list, b.againstOthers()...)
 	if canBind {
 		list = append(list, b.againstSockets()...)
+		list = append(list, b.againstUDP()...)
 	} else {
 		r.Skipped = append(r.Skipped, "comparisons with bare sockets: these are polled by hand on Linux only")
 	}
@@ -129,6 +130,10 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	}
 	rows, err := b.modes(ctx)
 	r.Rows = append(r.Rows, rows...)
+	if err == nil && canBind {
+		rows, err = b.rdmaGoals(ctx)
+		r.Rows = append(r.Rows, rows...)
+	}
 	if err != nil {
 		return err
 	}

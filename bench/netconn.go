@@ -84,12 +84,16 @@ func echo(role string) error {
 			return err
 		}
 	}
+	datagrams := os.Getenv(echoDatagrams)
 	if isClient {
 		dialed, err := net.Dial("tcp", addr)
 		if err != nil {
 			return err
 		}
 		defer dialed.Close()
+		if datagrams != "" {
+			return datagramEnd(datagrams, dialed, true)
+		}
 		if s != nil {
 			return s.client(dialed)
 		}
@@ -103,6 +107,9 @@ func echo(role string) error {
 	accepted, err := ln.Accept()
 	if err != nil {
 		return err
+	}
+	if datagrams != "" {
+		return datagramEnd(datagrams, accepted, false)
 	}
 	if s != nil {
 		return s.server(accepted)
