@@ -29,6 +29,7 @@ type place struct {
 	host        string   // the receiver's
 	listen      string
 	lanes       string
+	ns          string // of the sender
 }
 
 var here = place{host: "127.0.0.1", listen: "127.0.0.1", lanes: "1"}
@@ -51,7 +52,7 @@ func (b *bench) files(ctx context.Context, r *report) error {
 		r.Rows = append(append(r.Rows, rows...), c.limit(), hashRate())
 	}
 	if b.wants("files/rails2") {
-		p, clean, err := twoRails()
+		p, clean, err := joined(railRate, railRate)
 		if err != nil {
 			r.Skipped = append(r.Skipped, "files/rails2: "+err.Error())
 			return nil
@@ -249,32 +250,3 @@ func (c *copies) put(ctx context.Context, p place) (float64, error) {
 
 // railRate is of each of the two rails: together less than one processor moves and hashes.
 const railRate = "500mbit"
-
-// twoRails are two network namespaces that two links join, each of a known rate.
-func twoRails() (p place, clean func(), err error) {
-	left, right := fmt.Sprintf("braid-bench-a%d", os.Getpid()), fmt.Sprintf("braid-bench-b%d", os.Getpid())
-	clean = func() {
-		_ = exec.Command("ip", "netns", "del", left).Run()
-		_ = exec.Command("ip", "netns", "del", right).Run()
-	}
-	lines := []string{"ip netns add " + left, "ip netns add " + right}
-	for i := range 2 {
-		link := fmt.Sprintf("rail%d", i)
-		lines = append(lines, fmt.Sprintf("ip link add %s netns %s type veth peer name %s netns %s", link, left, link, right))
-		for k, ns := range []string{left, right} {
-			lines = append(lines,
-				fmt.Sprintf("ip -n %s addr add 10.78.%d.%d/24 dev %s", ns, i, k+1, link),
-				fmt.Sprintf("ip -n %s link set %s up", ns, link),
-				fmt.Sprintf("tc -n %s qdisc add dev %s root tbf rate %s burst 256kb latency 50ms", ns, link, railRate))
-		}
-	}
-	for _, l := range lines {
-		words := strings.Fields(l)
-		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-			clean()
-			return p, nil, fmt.Errorf("%s: %w: %s (it needs root, ip and tc)", l, err, bytes.TrimSpace(out))
-		}
-	}
-	in := func(ns string) []string { return []string{"ip", "netns", "exec", ns} }
-	return place{left: in(left), right: in(right), host: "10.78.0.2", listen: "0.0.0.0", lanes: "2"}, clean, nil
-}

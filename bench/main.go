@@ -138,6 +138,9 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
+	if err := b.rails(ctx, r); err != nil {
+		return err
+	}
 	return b.files(ctx, r)
 }
 

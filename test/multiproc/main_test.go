@@ -43,6 +43,7 @@ var roles = map[string]func(*self, job){
 	"send":         sendAndExit,
 	"close":        closeAndExit,
 	"put":          putUntilTold,
+	"weigh":        putStream,
 	"dial":         dialMany,
 	"take":         take,
 	"stream":       stream,
