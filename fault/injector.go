@@ -68,17 +68,22 @@ func (i *Injector) Apply(rules ...Rule) {
 
 // Advance does what is due, and says when it wants to be called again; 0: when something changes.
 func (i *Injector) Advance() time.Duration {
-	i.mu.Lock()
-	i.advance()
-	next, held := i.next(i.now()), false
-	for _, a := range i.live {
-		held = held || a.inForce && a.Action == Delay
-	}
-	i.mu.Unlock()
+	next, held := i.step()
 	if held && i.Wake != nil {
 		i.Wake()
 	}
 	return next
+}
+
+// step also says whether something is held back.
+func (i *Injector) step() (next time.Duration, held bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	for _, a := range i.live {
+		held = held || a.inForce && a.Action == Delay
+	}
+	return i.next(i.now()), held
 }
 
 // Over says whether no rule has anything left to do.
@@ -87,6 +92,19 @@ func (i *Injector) Over() bool {
 	defer i.mu.Unlock()
 	i.advance()
 	return len(i.live) == 0
+}
+
+// Where says in which slot a connection is, and of which device its local address is.
+func (i *Injector) Where(local, remote string) (slot int, device string, ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, m := range i.conns {
+		c := m.base()
+		if c.on == "tcp" && c.local == local && c.remote == remote || c.on == "rc" && host(c.local) == host(local) {
+			return c.slot, c.device, true
+		}
+	}
+	return -1, "", false
 }
 
 // Heal ends the rules about rail, those in force and those that wait; "" ends all.

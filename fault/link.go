@@ -106,7 +106,7 @@ func (l *Link) judge(a *active, sent bool, size int, f *Fate) {
 		hit = l.inj.dice.hits(a.Percent)
 		f.Twice = f.Twice || hit
 	case Corrupt:
-		hit = l.inj.dice.hits(a.Percent)
+		hit = !sent && l.inj.dice.hits(a.Percent) // who sends seals after this
 		f.Spoiled = f.Spoiled || hit
 	case Delay:
 		f.Late += l.inj.dice.around(a.Delay, a.Jitter)

@@ -193,6 +193,8 @@ func (r *Rule) conflict(seen map[string]token) (at, want string) {
 		return "", "kind=reset or kind=silence"
 	case r.Action == Cut && r.Kind == Reset && r.Dir != Both:
 		return "dir", "kind=silence beside dir=, for a reset is seen by both sides"
+	case r.Action == Corrupt && r.Dir == Tx:
+		return "dir", "dir=rx: what is sent is sealed when it leaves, and what changes before that is right"
 	case r.On == "tcp" && (r.Action == Drop || r.Action == Duplicate || r.Action == Corrupt):
 		return "on", "on=rc: TCP repairs what happens to packets; use delay, rate or pause"
 	case r.Start == Write && r.Action != Cut:

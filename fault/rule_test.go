@@ -86,6 +86,7 @@ func TestRuleErrors(t *testing.T) {
 		"delay 1ms±2ms":                          {7, "a time"},
 		"rate fast":                              {6, "a rate"},
 		"rate 0bit":                              {6, "a rate"},
+		"corrupt 1% dir=tx":                      {12, "dir=rx"},
 		"kill me":                                {6, "peer"},
 		"kill peer for=1s":                       {11, "signal=stop"},
 		"iface":                                  {6, "the name"},
@@ -153,6 +154,9 @@ func anyRule(t *rapid.T) fault.Rule {
 		}
 		if r.Action != fault.Cut || r.Kind == fault.Silence {
 			r.Dir = fault.Dir(rapid.IntRange(0, 2).Draw(t, "dir"))
+		}
+		if r.Action == fault.Corrupt && r.Dir == fault.Tx {
+			r.Dir = fault.Rx
 		}
 		r.On = rapid.SampledFrom([]string{"", "rc"}).Draw(t, "on")
 	}

@@ -218,7 +218,7 @@ func TestLink(t *testing.T) {
 	for range 10000 {
 		c.t += ms
 		f := l.Judge(true, 1000)
-		lost, twice, spoiled = lost+num(f.Lost), twice+num(f.Twice), spoiled+num(f.Spoiled)
+		lost, twice, spoiled = lost+num(f.Lost), twice+num(f.Twice), spoiled+num(l.Judge(false, 1).Spoiled)
 		if f.Late < 3*ms || f.Late > 7*ms {
 			t.Fatalf("late by %v", f.Late)
 		}

@@ -57,6 +57,7 @@ var rooms = []room{
 	{dir: "transport/shm/ring", rank: 2, kind: service},
 	{dir: "transport/shm/segment", rank: 2, kind: service},
 
+	{dir: "fault/drive", rank: 3, kind: service, edge: true},
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},
 	{dir: "internal/health", rank: 3, kind: engine},
@@ -67,6 +68,8 @@ var rooms = []room{
 	{dir: "internal/order", rank: 3, kind: engine},
 	{dir: "internal/reassembly", rank: 3, kind: engine},
 	{dir: "internal/weight", rank: 3, kind: engine},
+	{dir: "internal/verdict", rank: 3, kind: program},
+	{dir: "rdma/soft/faulty", rank: 3, kind: contract},
 	{dir: "rdma/soft/fabric", rank: 3, kind: implementation},
 	{dir: "rdma/soft/ring", rank: 3, kind: service},
 	{dir: "rdma/soft/udp", rank: 3, kind: implementation},
