@@ -43,7 +43,7 @@ func Open(o Options) (*Node, error) {
 	}
 	cfg := set.Node()
 	if o.Transports == nil {
-		o.Transports = transports(cfg)
+		o.Transports = transports(cfg, o.Faults)
 	}
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: secret.Random() | 1, mem: memory.NewTable(secret.Random)}
 	if n.log == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -17,7 +18,7 @@ import (
 )
 
 // Default is the transports that work everywhere: TCP, and without a network what dials a listener of its own worker.
-func Default() []transport.Transport { return transports(config.Node{}) }
+func Default() []transport.Transport { return transports(config.Node{}, nil) }
 
 // ErrorMode is what becomes of an endpoint that loses a lane.
 //
@@ -82,6 +83,10 @@ type Options struct {
 	ErrorMode ErrorMode
 	Limits    Limits
 	Times     Times
+
+	// Faults stands in front of the connections of the default transports, and does to them what its rules say: to try what a program does then. Nil: nothing stands
+	// there. Transports that are handed in have a place for it of their own (tcp.Options.Wrapper).
+	Faults *fault.Injector
 
 	// OnEvent is told what happens to lanes and endpoints, in order, from a worker's callbacks.
 	OnEvent func(Event)
@@ -155,6 +160,9 @@ func (o *Options) check() error {
 	if o.ErrorMode > None {
 		return fmt.Errorf("Options.ErrorMode %d: want Failover, Peer or None", o.ErrorMode)
 	}
+	if o.Faults != nil && o.Transports != nil {
+		return errors.New("Options.Faults: it is for the default transports; hand it to those of Options.Transports where they are made, as tcp.Options.Wrapper")
+	}
 	if o.Wait > WaitSleep {
 		return fmt.Errorf("Options.Wait %d: want WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
 	}
@@ -184,10 +192,12 @@ func (o *Options) node() config.Node {
 }
 
 // transports are those that the settings choose. Without tcp there is no first connection, so it is always one of them.
-func transports(n config.Node) []transport.Transport {
-	list := []transport.Transport{tcp.New(tcp.Options{
-		SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog,
-	})}
+func transports(n config.Node, faults *fault.Injector) []transport.Transport {
+	o := tcp.Options{SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog}
+	if faults != nil {
+		o.Wrapper = faults
+	}
+	list := []transport.Transport{tcp.New(o)}
 	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
 		list = append(list, self.New(self.Options{}))
 	}

@@ -107,7 +107,7 @@ func TestSettingsHold(t *testing.T) {
 
 // TestSettingsAreOptions: each field of Options that is no code is a setting, and each setting names the field that is its own.
 func TestSettingsAreOptions(t *testing.T) {
-	code := map[string]bool{"Settings": true, "Owned": true, "OnEvent": true}
+	code := map[string]bool{"Settings": true, "Owned": true, "OnEvent": true, "Faults": true}
 	fields := map[string]bool{}
 	var walk func(prefix string, typ reflect.Type)
 	walk = func(prefix string, typ reflect.Type) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 func TestParseUCX(t *testing.T) {
@@ -41,10 +42,10 @@ func TestVerdict(t *testing.T) {
 
 // From 4 KiB on the whole interval must keep the bound, below the medians.
 func TestModeVerdict(t *testing.T) {
-	cheap := &perf.Pair{Ratio: 1.10, Low: 1.05, High: 1.15, DeltaNS: perf.Interval{Median: 4}}
-	wide := &perf.Pair{Ratio: 0.96, Low: 0.949, High: 1.04, DeltaNS: perf.Interval{Median: -231}}
-	dear := &perf.Pair{Ratio: 1.03, Low: 1.02, High: 1.04, DeltaNS: perf.Interval{Median: 6}}
-	tight := &perf.Pair{Ratio: 1.01, Low: 1, High: 1.02, DeltaNS: perf.Interval{Median: 120}}
+	cheap := &perf.Pair{Ratio: 1.10, Low: 1.05, High: 1.15, DeltaNS: median.Interval{Median: 4}}
+	wide := &perf.Pair{Ratio: 0.96, Low: 0.949, High: 1.04, DeltaNS: median.Interval{Median: -231}}
+	dear := &perf.Pair{Ratio: 1.03, Low: 1.02, High: 1.04, DeltaNS: median.Interval{Median: 6}}
+	tight := &perf.Pair{Ratio: 1.01, Low: 1, High: 1.02, DeltaNS: median.Interval{Median: 120}}
 	for _, c := range []struct {
 		size int
 		p    *perf.Pair
@@ -121,7 +122,7 @@ func TestGetRows(t *testing.T) {
 func TestReport(t *testing.T) {
 	var out strings.Builder
 	r := report{Machine: "m", Moved: 2, Skipped: []string{"this"}, Rows: []row{
-		{Name: "a", Class: near, Unit: "us", Pairs: 3, Ours: 1.234, Theirs: 12345, Ratio: &perf.Interval{Median: 0.5, Low: 0.4, High: 0.6}, Goal: "<= 1", Verdict: "ok"},
+		{Name: "a", Class: near, Unit: "us", Pairs: 3, Ours: 1.234, Theirs: 12345, Ratio: &median.Interval{Median: 0.5, Low: 0.4, High: 0.6}, Goal: "<= 1", Verdict: "ok"},
 		{Name: "turn/1", Unit: "ns/turn", Ours: 262},
 	}}
 	r.print(&out)

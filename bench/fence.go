@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
@@ -182,11 +182,11 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 		}
 		ours, theirs, ratios = append(ours, with), append(theirs, without), append(ratios, without/with)
 	}
-	r.Ours = perf.Median(ours).Median
+	r.Ours = median.Of(ours).Median
 	r.Verdict = c.goal.verdict(r.Ours)
 	if c.than != "" {
-		i := perf.Median(ratios)
-		r.Theirs, r.Ratio = perf.Median(theirs).Median, &i
+		i := median.Of(ratios)
+		r.Theirs, r.Ratio = median.Of(theirs).Median, &i
 		r.Verdict = c.goal.verdict(i.Median)
 	}
 	return r, nil

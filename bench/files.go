@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // fileBytes is the size of the file that is sent.
@@ -131,16 +132,16 @@ func (c *copies) compare(ctx context.Context, name string, p place, bound func()
 // files is a row of transfers.
 func (s *series) files(name, peer string) row {
 	g := atLeast(0.8)
-	q := perf.Median(s.ratios)
+	q := median.Of(s.ratios)
 	return row{
-		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: perf.Median(s.ours).Median, Theirs: perf.Median(s.theirs).Median,
+		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: median.Of(s.ours).Median, Theirs: median.Of(s.theirs).Median,
 		Ratio: &q, Best: s.best(comparison{}), Goal: g.String(), Verdict: g.verdict(q.Median),
 	}
 }
 
 // limit is how fast it would be if all processors did nothing but this, and none ever waited: what they need for it is what it takes.
 func (c *copies) limit() row {
-	return row{Name: "files/processors", Unit: "MB/s", Pairs: len(c.cpu), Ours: float64(runtime.NumCPU()) / perf.Median(c.cpu).Median / 1e6}
+	return row{Name: "files/processors", Unit: "MB/s", Pairs: len(c.cpu), Ours: float64(runtime.NumCPU()) / median.Of(c.cpu).Median / 1e6}
 }
 
 // hashRate is what one processor hashes.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // runner measures one number.
@@ -55,17 +55,17 @@ func (g goal) verdict(v float64) string {
 
 // row is one line of the result.
 type row struct {
-	Name    string         `json:"name"`
-	Class   class          `json:"class,omitempty"`
-	Peer    string         `json:"peer,omitempty"`
-	Unit    string         `json:"unit"`
-	Pairs   int            `json:"pairs,omitempty"`
-	Ours    float64        `json:"ours"`
-	Theirs  float64        `json:"theirs,omitempty"`
-	Ratio   *perf.Interval `json:"ratio,omitempty"`
-	Best    float64        `json:"best,omitempty"` // quotient of the best of each: what other load leaves alone
-	Goal    string         `json:"goal,omitempty"`
-	Verdict string         `json:"verdict,omitempty"`
+	Name    string           `json:"name"`
+	Class   class            `json:"class,omitempty"`
+	Peer    string           `json:"peer,omitempty"`
+	Unit    string           `json:"unit"`
+	Pairs   int              `json:"pairs,omitempty"`
+	Ours    float64          `json:"ours"`
+	Theirs  float64          `json:"theirs,omitempty"`
+	Ratio   *median.Interval `json:"ratio,omitempty"`
+	Best    float64          `json:"best,omitempty"` // quotient of the best of each: what other load leaves alone
+	Goal    string           `json:"goal,omitempty"`
+	Verdict string           `json:"verdict,omitempty"`
 }
 
 // series are the pairs of one comparison in one class.
@@ -100,9 +100,9 @@ func (b *bench) compare(ctx context.Context, c comparison) (rows []row, moved in
 		if len(s.ratios) == 0 {
 			continue
 		}
-		q := perf.Median(s.ratios)
+		q := median.Of(s.ratios)
 		rows = append(rows, row{
-			Name: c.name, Class: classes[i], Peer: c.peer, Unit: c.unit, Pairs: len(s.ratios), Ours: perf.Median(s.ours).Median, Theirs: perf.Median(s.theirs).Median,
+			Name: c.name, Class: classes[i], Peer: c.peer, Unit: c.unit, Pairs: len(s.ratios), Ours: median.Of(s.ours).Median, Theirs: median.Of(s.theirs).Median,
 			Ratio: &q, Best: s.best(c), Goal: c.goal.String(), Verdict: c.goal.verdict(q.Median),
 		})
 	}

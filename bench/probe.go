@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // class is how far apart two processors are.
@@ -41,7 +41,7 @@ func distance(cpuA, cpuB string) (time.Duration, error) {
 	times := make([]time.Duration, 0, probeBatches)
 	const total = probeBatches * probeTrips
 	go func() {
-		err := perf.Hold(cpuB)
+		err := cpu.Hold(cpuB)
 		for i := uint64(1); err == nil && i <= total; i++ {
 			for l.v.Load() != 2*i-1 {
 			}
@@ -50,7 +50,7 @@ func distance(cpuA, cpuB string) (time.Duration, error) {
 		errs <- err
 	}()
 	go func() {
-		err := perf.Hold(cpuA)
+		err := cpu.Hold(cpuA)
 		i := uint64(1)
 		for b := 0; err == nil && b < probeBatches; b++ {
 			begun := time.Now()

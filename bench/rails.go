@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // joined are two network namespaces that a link for each rate joins.
@@ -117,9 +118,9 @@ func (b *bench) sum(ctx context.Context, test string, p place) ([]row, error) {
 
 // row is what was compared, as a row.
 func (s *series) row(name, peer string, g goal) row {
-	q := perf.Median(s.ratios)
+	q := median.Of(s.ratios)
 	return row{
-		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: perf.Median(s.ours).Median, Theirs: perf.Median(s.theirs).Median,
+		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: median.Of(s.ours).Median, Theirs: median.Of(s.theirs).Median,
 		Ratio: &q, Best: s.best(comparison{}), Goal: g.String(), Verdict: g.verdict(q.Median),
 	}
 }

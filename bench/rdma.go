@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // echoDatagrams has the two ends stream over UDP: "write" is WRITEs of devices in software, "write,cut" those with segmentation by the kernel,
@@ -60,7 +60,7 @@ func (b *bench) rdmaGoals(ctx context.Context) (rows []row, err error) {
 			values = append(values, v)
 			time.Sleep(10 * time.Millisecond)
 		}
-		v := perf.Median(values).Median
+		v := median.Of(values).Median
 		rows = append(rows, row{Name: g.name, Unit: g.unit, Pairs: len(values), Ours: v, Goal: g.goal.String(), Verdict: g.goal.verdict(v)})
 	}
 	return rows, nil

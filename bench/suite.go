@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 const (
@@ -106,7 +107,7 @@ func modeRow(name string, size int, p *perf.Pair) row {
 	g := atMost(1.02)
 	r := row{
 		Name: name, Peer: "mode none", Unit: "ns more", Pairs: p.Pairs, Ours: p.DeltaNS.Median,
-		Ratio: &perf.Interval{Median: p.Ratio, Low: p.Low, High: p.High}, Goal: g.String() + " (upper end)", Verdict: g.verdict(p.High),
+		Ratio: &median.Interval{Median: p.Ratio, Low: p.Low, High: p.High}, Goal: g.String() + " (upper end)", Verdict: g.verdict(p.High),
 	}
 	if size < 4*kib {
 		r.Goal, r.Verdict = fmt.Sprintf("<= %g or %d ns", g.must, smallNS), g.verdict(p.Ratio)

@@ -98,6 +98,7 @@ func (i *Injector) enforce(a *active, now time.Duration, but *stream) {
 	a.inForce = true
 	a.until.Store(int64(now + a.For))
 	a.strokes = append(a.strokes, Stroke{At: now})
+	i.told(a, true, now)
 	s := &a.strokes[len(a.strokes)-1]
 	if a.Action.Outside() {
 		i.outside(a, true)
@@ -137,6 +138,7 @@ func (i *Injector) lift(a *active, now time.Duration) {
 	}
 	a.inForce = false
 	a.strokes[len(a.strokes)-1].End = now
+	i.told(a, false, now)
 	if a.Action.Outside() {
 		i.outside(a, false)
 	}
@@ -147,6 +149,12 @@ func (i *Injector) lift(a *active, now time.Duration) {
 		_ = s.Close(true) // the rail works again: the peer learns that nobody is there
 	}
 	a.graves = nil
+}
+
+func (i *Injector) told(a *active, begin bool, at time.Duration) {
+	if i.Told != nil {
+		i.Told(a.Rule, begin, at)
+	}
 }
 
 // outside has somebody do what can't be done to connections.

@@ -19,10 +19,12 @@ var errNobody = errors.New("nobody here can do that: it is for braid fault, and 
 // concurrent use. It starts nothing: what is due is done by the next call, so somebody calls Advance where calls may be rare.
 type Injector struct {
 	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
-	// other two, before the first rule.
+	// others, before the first rule.
 	Outside func(r Rule, begin bool) (hits int, err error)
-	// Stands says whether all lanes stand, for rules that wait for that. Nil: what connections say.
+	// Stands says whether all lanes stand, for rules that wait for that, besides what connections say. Nil: that is enough.
 	Stands func() bool
+	// Told is told when a rule comes into force, and when it is over. It must not call the injector. Nil: nobody.
+	Told func(r Rule, begin bool, at time.Duration)
 	// Wake is called by Advance while something that was held back may go on: who sleeps on descriptors does not see that. Nil: nobody sleeps.
 	Wake func()
 
@@ -84,6 +86,14 @@ func (i *Injector) step() (next time.Duration, held bool) {
 		held = held || a.inForce && a.Action == Delay
 	}
 	return i.next(i.now()), held
+}
+
+// Whole says whether every lane that there was stands: none is cut, and not replaced yet.
+func (i *Injector) Whole() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	return i.whole()
 }
 
 // Over says whether no rule has anything left to do.

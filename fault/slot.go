@@ -101,8 +101,8 @@ func (i *Injector) stands(c *conn) {
 
 // whole says whether every lane stands.
 func (i *Injector) whole() bool {
-	if i.Stands != nil {
-		return i.Stands()
+	if i.Stands != nil && !i.Stands() {
+		return false
 	}
 	for _, s := range i.slots {
 		if s.used && !s.stands() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // command runs a command line and returns its status, its output and its errors.
@@ -192,7 +193,7 @@ func interrupted(t *testing.T, after time.Duration, args ...string) (int, string
 
 // Two processes run on two processors unless somebody says otherwise, and the output says on which.
 func TestPerftestSpawnIsBound(t *testing.T) {
-	a, b, ok := perf.TwoCPUs()
+	a, b, ok := cpu.Two()
 	if !ok {
 		t.Skip("this process may use one processor only, or can't know which")
 	}

@@ -108,7 +108,7 @@ var rooms = []room{
 	{dir: "internal/files", rank: 9, kind: program, edge: true},
 	{dir: "internal/demo/...", rank: 9, kind: program, edge: true},
 	{dir: "internal/info", rank: 9, kind: program, edge: true},
-	{dir: "internal/perf", rank: 9, kind: program, edge: true},
+	{dir: "internal/perf/...", rank: 9, kind: program, edge: true},
 
 	{dir: "bench/...", rank: 10, kind: program, edge: true},
 	{dir: "cmd/...", rank: 10, kind: program, edge: true},

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/trial"
 )
 
 const (
@@ -49,6 +51,12 @@ type client struct {
 	seq   uint64 // of the next operation
 	head  []byte
 	body  []byte
+	waiting
+	trial *trial.Trial // nil: nothing is broken on purpose
+}
+
+// waiting is what whoever waits goes by.
+type waiting struct {
 	since time.Time   // when the current wait began
 	awake func() bool // ends that an interruption wakes who sleeps
 }
@@ -78,7 +86,7 @@ func ended(ctx context.Context, err error) error {
 }
 
 // onThread runs fn on a thread of its own, which is bound to a processor if one is named.
-func onThread[T any](cpu string, fn func() (T, error)) (T, error) {
+func onThread[T any](on string, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		v   T
 		err error
@@ -86,7 +94,7 @@ func onThread[T any](cpu string, fn func() (T, error)) (T, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		if o.err = Hold(cpu); o.err == nil {
+		if o.err = cpu.Hold(on); o.err == nil {
 			o.v, o.err = fn()
 		}
 		done <- o
@@ -96,7 +104,10 @@ func onThread[T any](cpu string, fn func() (T, error)) (T, error) {
 }
 
 func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, err error) {
-	c, err := dial(ctx, addr, p, newID())
+	if p.Faults != nil {
+		return runTrial(ctx, addr, p, tell)
+	}
+	c, err := dial(ctx, addr, p, newID(), nil)
 	if err != nil {
 		return r, err
 	}
@@ -152,13 +163,17 @@ func withPort(addr string) string {
 	return net.JoinHostPort(addr, strconv.Itoa(DefaultPort))
 }
 
-func dial(ctx context.Context, addr string, p Params, id string) (*client, error) {
-	c := &client{ctx: ctx, p: p, id: id}
+func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial) (*client, error) {
+	c := &client{ctx: ctx, p: p, id: id, trial: t}
 	var err error
 	if c.test, err = lookup(p.Test); err != nil {
 		return nil, err
 	}
-	if c.node, c.w, err = openNode(p.Setup, nil); err != nil {
+	var onEvent func(braid.Event)
+	if t != nil {
+		onEvent = t.Event
+	}
+	if c.node, c.w, err = openNode(p.Setup, onEvent, t); err != nil {
 		return nil, err
 	}
 	c.awake = context.AfterFunc(ctx, c.w.Wake)
@@ -268,13 +283,18 @@ func (c *client) explain(err error) error {
 
 // end has the server count what arrived.
 func (c *client) end() (Tally, error) {
-	answer, err := c.ask(note{Kind: kindStop}, kindReport)
+	stop := note{Kind: kindStop}
+	if c.trial != nil {
+		stop.Total = c.seq
+	}
+	answer, err := c.ask(stop, kindReport)
 	if err != nil {
 		return Tally{}, err
 	}
 	t := answer.Tally
 	c.late()
 	if c.ledger != nil {
+		c.ledger.trim(stop.Total)
 		t.add(c.ledger.final())
 	}
 	return t, nil

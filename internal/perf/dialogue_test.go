@@ -43,7 +43,7 @@ func dialed(t *testing.T, addr string, p Params, total uint64) *client {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
-	c, err := dial(ctx, addr, p, newID())
+	c, err := dial(ctx, addr, p, newID(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestClientBreaksOff(t *testing.T) {
 // Nobody who measures is kept waiting for a peer that has no lane: unless somebody says how long.
 func TestSuspendedIsShort(t *testing.T) {
 	value := func(s *braid.Settings) string {
-		n, _, err := openNode(Setup{Settings: s}, nil)
+		n, _, err := openNode(Setup{Settings: s}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,11 +258,11 @@ func TestVersions(t *testing.T) {
 		`{"version":99,"kind":"start","test":{}}`: "no braid perftest",
 		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 2",
 		`nonsense`:                                "no braid perftest",
-		`{"version":2,"kind":"stop"}`:             "not what comes next",
-		`{"version":2,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
-		`{"version":2,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
-		`{"version":2,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
-		`{"version":2,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
+		`{"version":3,"kind":"stop"}`:             "not what comes next",
+		`{"version":3,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
+		`{"version":3,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
+		`{"version":3,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
+		`{"version":3,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
 	} {
 		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
 			t.Fatal(err)

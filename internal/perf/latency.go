@@ -34,6 +34,7 @@ func (c *client) pingPong(n int, m *meter) error {
 			return fmt.Errorf("round trip %d: %w", c.seq, err)
 		}
 		c.seq++
+		c.completed()
 		m.lap(1)
 		if i%lookEvery == 0 { // answers that come at once leave no time to notice anything
 			if err := c.alive(c.ctx); err != nil {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/trial"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/shm"
@@ -12,12 +15,16 @@ import (
 )
 
 // transports are those to measure; nil: what braid takes by itself.
-func (s *Setup) transports() ([]transport.Transport, error) {
+func (s *Setup) transports(t *trial.Trial) ([]transport.Transport, error) {
 	switch s.Transport {
 	case "", "tcp":
 		return nil, nil
 	case "rc":
-		return []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}})}, nil
+		o := softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}}
+		if t != nil {
+			o.Wrap = func(c carrier.Carrier, at rc.Place) carrier.Carrier { return faulty.New(c, t.Injector(), at.Now) }
+		}
+		return []transport.Transport{softrc.New(o)}, nil
 	case "shm":
 		return []transport.Transport{shm.New(shm.Options{})}, nil
 	}
@@ -38,9 +45,9 @@ func ParseErrorMode(name string) (braid.ErrorMode, error) {
 }
 
 // openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
-func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, error) {
+func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *braid.Worker, error) {
 	set := s.Settings.Clone()
-	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", giveUpAfter}} {
+	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", s.patience()}} {
 		if err := set.Default(d[0], d[1]); err != nil {
 			return nil, nil, err
 		}
@@ -53,11 +60,15 @@ func openNode(s Setup, onEvent func(braid.Event)) (*braid.Node, *braid.Worker, e
 			return nil, nil, err
 		}
 	}
-	carriers, err := s.transports()
+	carriers, err := s.transports(t)
 	if err != nil {
 		return nil, nil, err
 	}
-	n, err := braid.Open(braid.Options{Transports: carriers, Settings: set, Owned: !s.Shared, Lanes: s.Lanes, OnEvent: onEvent})
+	o := braid.Options{Transports: carriers, Settings: set, Owned: !s.Shared, Lanes: s.Lanes, OnEvent: onEvent}
+	if t != nil && carriers == nil {
+		o.Faults = t.Injector()
+	}
+	n, err := braid.Open(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,4 +84,13 @@ const (
 	limit = "1GiB" // maxSize as a setting
 	// giveUpAfter is how long an endpoint without lanes is kept: who measures wants to know that the peer is gone, not to wait for it.
 	giveUpAfter = "2s"
+	// bearUpFor is the same where lanes are cut on purpose, and come back.
+	bearUpFor = "30s"
 )
+
+func (s *Setup) patience() string {
+	if s.Faults != nil && !s.Faults.Kills() {
+		return bearUpFor
+	}
+	return giveUpAfter
+}

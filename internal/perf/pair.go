@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // PairParams compare the error modes failover and none.
@@ -31,12 +32,12 @@ type Pair struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	// The same as a difference per operation: what is small is judged in nanoseconds.
-	DeltaNS  Interval `json:"delta_ns"`
-	Pairs    int      `json:"pairs"`
-	Couples  int      `json:"couples"` // of endpoints, which the pairs are spread over
-	BlockOps int      `json:"block_ops"`
-	Seed     uint64   `json:"seed"`
-	Null     bool     `json:"null"`
+	DeltaNS  median.Interval `json:"delta_ns"`
+	Pairs    int             `json:"pairs"`
+	Couples  int             `json:"couples"` // of endpoints, which the pairs are spread over
+	BlockOps int             `json:"block_ops"`
+	Seed     uint64          `json:"seed"`
+	Null     bool            `json:"null"`
 }
 
 // Validate fills the defaults in, and says what can't be.
@@ -139,7 +140,7 @@ func (d *duel) renew(first int) (err error) {
 func (d *duel) dial(i int) (*client, error) {
 	q := d.p.Params
 	q.ErrorMode = d.modes[i]
-	c, err := dial(d.ctx, d.addr, q, d.id)
+	c, err := dial(d.ctx, d.addr, q, d.id, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -223,11 +224,11 @@ func (d *duel) calibrate() error {
 }
 
 func (d *duel) result() *Pair {
-	ratio, pairs := medianOfGroups(d.ratios)
-	delta, _ := medianOfGroups(d.deltas)
+	ratio, pairs := median.OfGroups(d.ratios)
+	delta, _ := median.OfGroups(d.deltas)
 	return &Pair{
 		Ratio: rounded(ratio.Median), Low: rounded(ratio.Low), High: rounded(ratio.High),
-		DeltaNS: Interval{Median: rounded(delta.Median), Low: rounded(delta.Low), High: rounded(delta.High)},
+		DeltaNS: median.Interval{Median: rounded(delta.Median), Low: rounded(delta.Low), High: rounded(delta.High)},
 		Pairs:   pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/trial"
 )
 
 // Params say what to measure. Zero values mean the defaults named.
@@ -22,6 +24,7 @@ type Params struct {
 	Percentile  float64
 
 	Setup
+	untilOver bool // of Faults: it ends with the plan
 }
 
 // Setup is how the two ends are connected.
@@ -34,6 +37,7 @@ type Setup struct {
 	Settings     *braid.Settings // nil: none
 	Shared       bool            // workers that are safe for many goroutines, instead of owned ones
 	Sleep        bool            // both ends sleep when there is nothing to do, instead of polling; a server is told by its client
+	Faults       *trial.Options  // what is broken meanwhile, and who is told; nil: nothing
 	CPUs         string          // pin the polling thread to one of these; "": don't
 }
 
@@ -65,6 +69,9 @@ func (p *Params) Validate() error {
 		return err
 	}
 	p.Test = t.name
+	if p.Faults != nil {
+		p.Verify, p.untilOver = true, p.untilOver || p.Iterations == 0 && !p.Faults.Endless() // Validate may come twice
+	}
 	if p.Iterations == 0 {
 		p.Iterations = DefaultIterations(p.Size)
 	}
@@ -125,13 +132,13 @@ func (s *Setup) validate() error {
 	if s.Transport == "" {
 		s.Transport = "tcp"
 	}
-	if _, err := s.transports(); err != nil {
+	if _, err := s.transports(nil); err != nil {
 		return err
 	}
 	if s.Sleep && s.Shared {
 		return errors.New("-E sleep with --shared: shared workers sleep by themselves when nobody polls, and what a test polls is no sleep; measure it with --owned")
 	}
-	_, err := cpuOf(s.CPUs)
+	_, err := cpu.Of(s.CPUs)
 	return err
 }
 

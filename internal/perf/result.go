@@ -1,5 +1,7 @@
 package perf
 
+import "github.com/openbraid/braid/internal/verdict"
+
 // Result is what a test found, and what --json prints.
 type Result struct {
 	Test        string  `json:"test"`
@@ -18,7 +20,8 @@ type Result struct {
 	Bandwidth   float64 `json:"bandwidth_mb_s"` // 10^6 bytes
 	Rate        float64 `json:"message_rate"`
 	Counts
-	Pair *Pair `json:"pair,omitempty"`
+	Pair            *Pair `json:"pair,omitempty"`
+	*verdict.Report       // of a run with faults
 }
 
 // Counts are what was found where data arrived.
@@ -41,8 +44,10 @@ type Latency struct {
 	Over int `json:"average_over"`
 }
 
-// Broken says whether something was lost, doubled, corrupt or out of order.
-func (r *Result) Broken() bool { return r.Lost+r.Doubled+r.Corrupt+r.Disorders > 0 }
+// Broken says whether something was lost, doubled, corrupt or out of order, or a run with faults has another verdict than ok.
+func (r *Result) Broken() bool {
+	return r.Lost+r.Doubled+r.Corrupt+r.Disorders > 0 || r.Report != nil && r.Report.Verdict != verdict.OK
+}
 
 func (r *Result) take(p *Params, m *meter, t Tally) {
 	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()

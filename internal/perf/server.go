@@ -66,7 +66,7 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 			p.Log("%s was turned away: %v", e.Lane, e.Err)
 		case braid.LaneUp, braid.LaneDown, braid.HandedOver, braid.Suspended, braid.Resumed:
 		}
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
@@ -160,6 +160,7 @@ func (s *server) take(n note) {
 		ses.check(n.First, n.Count)
 		s.reply(n.from, note{Kind: kindChecked})
 	case n.Kind == kindStop && ses != nil:
+		ses.trim(n.Total)
 		s.settle(ses)
 		s.ran = true
 		s.reply(n.from, note{Kind: kindReport, Tally: ses.final()})

@@ -141,6 +141,13 @@ func (ses *session) slot(i int) []byte {
 	return ses.mem.Bytes()[i*ses.put.size : (i+1)*ses.put.size]
 }
 
+// trim takes the number of operations from who knows it in the end.
+func (ses *session) trim(total uint64) {
+	if ses.ledger != nil {
+		ses.ledger.trim(total)
+	}
+}
+
 // final is what arrived in all.
 func (ses *session) final() Tally {
 	if ses.ledger == nil {

@@ -82,6 +82,9 @@ func (c *Child) Wait() error {
 	return nil
 }
 
+// PID is the child's process.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
 // Kill ends the child at once.
 func (c *Child) Kill() {
 	_ = c.cmd.Process.Kill()

@@ -59,6 +59,7 @@ func (w *window) settle(s *slot) error {
 func (w *window) done(s *slot) {
 	s.r.Release()
 	s.busy = false
+	w.c.completed()
 	if w.c.test.get && w.c.p.Verify {
 		w.c.ledger.answer(s.body, s.seq, w.c.slots)
 	}

@@ -35,6 +35,13 @@ func newLedger(total uint64) *ledger {
 	return &ledger{total: total, seen: make([]uint64, (total+63)/64)}
 }
 
+// trim says how many there are in the end; 0 is as many as was said.
+func (l *ledger) trim(total uint64) {
+	if total > 0 && total < l.total {
+		l.total = total
+	}
+}
+
 // note takes an operation that arrived.
 func (l *ledger) note(seq uint64) {
 	l.Arrived++

@@ -43,6 +43,7 @@ type Run struct {
 	Up     int   // and at the end
 	End    time.Duration
 	Err    error // of what ran
+	Lost   bool  // that it says that the peer is gone
 	Counts Counts
 	Pauses Pauses
 }
@@ -278,7 +279,7 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 	for _, h := range k.Hit {
 		lanes[h.Slot] = true
 	}
-	if end-k.At < least || len(lanes) == 0 || len(lanes) >= j.Lanes || s.Dir != fault.Both || j.killed > 0 || j.others(s, k.At, end) {
+	if end-k.At < least || len(lanes) == 0 || !j.left(lanes, k.At, end) || s.Dir != fault.Both || j.killed > 0 || j.others(s, k.At, end) {
 		return
 	}
 	for _, g := range j.Gaps {
@@ -286,6 +287,21 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 			j.problem("nothing was completed in the %v for which %v was in force: the traffic did not move", (end - k.At).Round(time.Millisecond), s.Rule)
 		}
 	}
+}
+
+// left says whether a lane in another slot stood all the time.
+func (j *judge) left(but map[int]bool, from, to time.Duration) bool {
+	stood := map[string]bool{}
+	for i := range j.Events {
+		e := &j.Events[i]
+		switch {
+		case e.Event == "LaneUp" && e.At <= from && !but[e.Lane]:
+			stood[e.Instance] = true
+		case e.Event == "LaneDown" && e.At < to:
+			delete(stood, e.Instance)
+		}
+	}
+	return len(stood) > 0
 }
 
 // others says whether another rule was in force at that time.
@@ -371,6 +387,8 @@ func (j *judge) data() {
 	switch {
 	case j.killed > 0 && j.Err == nil:
 		j.problem("the peer was killed, and nobody noticed")
+	case j.killed > 0 && !j.Lost:
+		j.problem("the peer was killed, and the run ended with something else: %v", j.Err)
 	case j.killed == 0 && j.Err != nil:
 		j.problem("the run broke off: %v", j.Err)
 	}

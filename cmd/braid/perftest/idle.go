@@ -31,7 +31,9 @@ func (c *Command) idle() idleFlags {
 		{c.PairModes, "warmup", "with --pair-modes each couple of endpoints is warmed up by blocks that do not count"},
 		{c.PairModes, "rank numeric", "with --pair-modes a quotient is printed, and no such figure"},
 		{!c.PairModes, "null", "it is a check of --pair-modes"},
-		{!c.PairModes, "pairs block seed", "it is for --pair-modes"},
+		{!c.PairModes, "pairs block", "it is for --pair-modes"},
+		{!c.PairModes && c.Fault == "" && !c.Matrix, "seed", "it is for --pair-modes and --fault"},
+		{server, "fault events fault-matrix", "a server does what its client says"},
 		{c.JSON, "rank", "with --json the percentiles are p50 and p99"},
 		{c.JSON || c.CSV, "numeric", "numbers for programs have no separators"},
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/openbraid/braid/cmd/braid/connect"
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // Command is `braid perftest`. Letters are those of ucx_perftest.
@@ -41,7 +42,7 @@ type Command struct {
 	Shared    bool   `xor:"mode" help:"Workers that are safe for many goroutines. Both sides must agree."`
 
 	connect.Flags `embed:""`
-	pairFlags     `embed:""`
+	studyFlags    `embed:""`
 	printFlags    `embed:""`
 
 	Guard bool `hidden:"" help:"End when standard input does."`
@@ -59,12 +60,18 @@ type testFlags struct {
 	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
 
+// studyFlags are other things to find out than how fast it is.
+type studyFlags struct {
+	pairFlags  `embed:""`
+	faultFlags `embed:""`
+}
+
 // pairFlags compares error modes.
 type pairFlags struct {
 	PairModes bool          `help:"Compare the error modes failover and none in alternating blocks; above 1 is what failover costs."`
 	Pairs     int           `default:"400" placeholder:"N" help:"Pairs of blocks, 200 or more (${default})."`
 	Block     time.Duration `default:"3ms" placeholder:"TIME" help:"Time of a block (${default})."`
-	Seed      uint64        `default:"1" placeholder:"N" help:"Of the order within the pairs (${default})."`
+	Seed      uint64        `default:"1" placeholder:"N" help:"Of the order within the pairs, and of what a plan leaves to luck (${default})."`
 	Null      bool          `help:"With --pair-modes: both in mode none. The interval should contain 1."`
 }
 
@@ -97,6 +104,7 @@ Examples:
   braid perftest --spawn -t am_lat -E sleep
   braid perftest --spawn -t am_bw --verify --lanes 2
   braid perftest --spawn -t am_bw -s 4k --pair-modes
+  braid perftest --spawn -t put_bw -s 64k --lanes 2 --fault "cut lane=1 kind=silence after=1s for=500ms every=2s count=5"
 `)
 	return b.String()
 }
@@ -109,6 +117,9 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 		}
 	}
 	setup, err := c.setup(w)
+	if err == nil {
+		setup.Faults, err = c.faults()
+	}
 	if err != nil {
 		return shell.BadLine(err)
 	}
@@ -129,6 +140,10 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	if child != nil {
 		defer child.Kill()
 	}
+	end, err := c.open(setup.Faults, child)
+	if err != nil {
+		return err
+	}
 	broken := false
 	p := printer{out: w.Out, form: c.printFlags, batch: c.Batch != "", cpus: c.CPUs}
 	for _, t := range tests {
@@ -137,6 +152,9 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 			return err
 		}
 		broken = broken || r.Broken()
+	}
+	if err := end(); err != nil {
+		return fmt.Errorf("--events: %w", err)
 	}
 	if broken {
 		return shell.ErrShown
@@ -182,7 +200,7 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	}
 	if c.CPUs == "off" {
 		c.CPUs = ""
-	} else if a, b, ok := perf.TwoCPUs(); ok && c.Spawn && c.CPUs == "" && c.CPU == "" {
+	} else if a, b, ok := cpu.Two(); ok && c.Spawn && c.CPUs == "" && c.CPU == "" {
 		c.CPUs = fmt.Sprintf("%d,%d", a, b)
 	}
 	if c.CPUs != "" {

@@ -154,8 +154,11 @@ func (p *printer) result(r *perf.Result) error {
 	case r.Interrupted && !p.form.CSV:
 		fmt.Fprintln(p.out, "broken off: this is what was measured until then")
 	case r.Verified && p.form.CSV && !r.Broken():
-	case r.Verified:
+	case r.Verified || r.Report != nil:
 		fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)
+		if r.Report != nil {
+			p.verdict(r.Report)
+		}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package perf
+package median
 
 import (
 	"math"
@@ -27,7 +27,7 @@ func TestIntervalCovers(t *testing.T) {
 		for i := range sample {
 			sample[i] = truth * lognormal() / lognormal()
 		}
-		iv := Median(sample)
+		iv := Of(sample)
 		if iv.Low <= truth && truth <= iv.High {
 			inside++
 		}
@@ -56,19 +56,19 @@ func TestIntervalTellsApart(t *testing.T) {
 		}
 		return s
 	}
-	if iv := Median(sample(1)); iv.Low > 1 || iv.High < 1 {
+	if iv := Of(sample(1)); iv.Low > 1 || iv.High < 1 {
 		t.Errorf("nothing to see: %+v", iv)
 	}
-	if iv := Median(sample(1.02)); iv.Low <= 1 {
+	if iv := Of(sample(1.02)); iv.Low <= 1 {
 		t.Errorf("2 %% go unseen: %+v", iv)
 	}
-	if iv := Median(nil); !math.IsNaN(iv.Median) {
+	if iv := Of(nil); !math.IsNaN(iv.Median) {
 		t.Errorf("no sample: %+v", iv)
 	}
-	if iv := Median([]float64{3, 1, 2}); iv != (Interval{2, 1, 3}) {
+	if iv := Of([]float64{3, 1, 2}); iv != (Interval{2, 1, 3}) {
 		t.Errorf("few values: %+v", iv)
 	}
-	if iv := Median([]float64{1, 2, 3, 10}); iv.Median != 2.5 {
+	if iv := Of([]float64{1, 2, 3, 10}); iv.Median != 2.5 {
 		t.Errorf("even count: %+v", iv)
 	}
 }
@@ -82,7 +82,7 @@ func TestIntervalCoversWithGroups(t *testing.T) {
 	for range rounds {
 		var groups [][]float64
 		var all []float64
-		for range couples {
+		for range 20 {
 			shift := 0.03 * r.NormFloat64()
 			g := make([]float64, 20)
 			for i := range g {
@@ -90,14 +90,14 @@ func TestIntervalCoversWithGroups(t *testing.T) {
 			}
 			groups, all = append(groups, g), append(all, g...)
 		}
-		iv, n := medianOfGroups(groups)
+		iv, n := OfGroups(groups)
 		if n != len(all) {
 			t.Fatal(n)
 		}
 		if iv.Low <= truth && truth <= iv.High {
 			inside++
 		}
-		if iv := Median(all); iv.Low <= truth && truth <= iv.High {
+		if iv := Of(all); iv.Low <= truth && truth <= iv.High {
 			naive++
 		}
 	}

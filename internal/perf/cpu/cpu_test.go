@@ -1,4 +1,4 @@
-package perf
+package cpu
 
 import (
 	"runtime"
@@ -26,10 +26,10 @@ func TestTwoCPUs(t *testing.T) {
 			t.Errorf("%v: %d, %d, %v", c.cpus, a, b, ok)
 		}
 	}
-	if a, b, ok := TwoCPUs(); ok != (runtime.GOOS == "linux" && runtime.NumCPU() > 1) || ok && a == b {
+	if a, b, ok := Two(); ok != (runtime.GOOS == "linux" && runtime.NumCPU() > 1) || ok && a == b {
 		t.Errorf("here: %d, %d, %v", a, b, ok)
 	}
-	if _, err := cpuOf("0,1"); err == nil || !strings.Contains(err.Error(), "--cpus 0,1") {
+	if _, err := Of("0,1"); err == nil || !strings.Contains(err.Error(), "--cpus 0,1") {
 		t.Errorf("two for one process: %v", err)
 	}
 }

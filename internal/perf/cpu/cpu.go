@@ -1,4 +1,4 @@
-package perf
+package cpu
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 // maxCPUs is above the highest number of a processor.
 const maxCPUs = 1024
 
-// TwoCPUs are two processors for two processes, of two cores if there are; false if this process may use only one, or can't know.
-func TwoCPUs() (a, b int, ok bool) { return apart(allowed(), core) }
+// Two are two processors for two processes, of two cores if there are; false if this process may use only one, or can't know.
+func Two() (a, b int, ok bool) { return apart(allowed(), core) }
 
 func apart(cpus []int, core func(int) string) (a, b int, ok bool) {
 	if len(cpus) < 2 {
@@ -26,8 +26,8 @@ func apart(cpus []int, core func(int) string) (a, b int, ok bool) {
 	return a, b, true
 }
 
-// cpuOf reads the number of a processor; -1 if there is none.
-func cpuOf(s string) (int, error) {
+// Of reads the number of a processor; -1 if there is none.
+func Of(s string) (int, error) {
 	if s == "" {
 		return -1, nil
 	}
@@ -47,7 +47,7 @@ func cpuOf(s string) (int, error) {
 // Hold binds the calling goroutine to its thread, and that to the processor asked for. It is never let go:
 // the runtime ends a thread with its goroutine rather than reuse one that was bound.
 func Hold(cpu string) error {
-	n, err := cpuOf(cpu)
+	n, err := Of(cpu)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package perf
+package median
 
 import (
 	"math"
@@ -15,10 +15,10 @@ type Interval struct {
 // confidence is that of all intervals.
 const confidence = 0.95
 
-// Median is the median of a sample and its interval by ranks: the chance that the true median lies below the
+// Of is the median of a sample and its interval by ranks: the chance that the true median lies below the
 // k-th smallest of n values is that of fewer than k heads in n throws of a coin. With fewer than 6 values no rank is
 // good enough, and the interval is all of them.
-func Median(sample []float64) Interval {
+func Of(sample []float64) Interval {
 	if len(sample) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}
@@ -28,15 +28,15 @@ func Median(sample []float64) Interval {
 	return Interval{Median: middle(s), Low: s[k], High: s[len(s)-1-k]}
 }
 
-// medianOfGroups is the median of the medians of groups, and its interval: what differs from group to group is in
+// OfGroups is the median of the medians of groups, and its interval: what differs from group to group is in
 // it, as it isn't if all values are taken for independent. values is how many there are in all.
-func medianOfGroups(groups [][]float64) (iv Interval, values int) {
+func OfGroups(groups [][]float64) (iv Interval, values int) {
 	var medians []float64
 	for _, g := range groups {
-		medians = append(medians, Median(g).Median)
+		medians = append(medians, Of(g).Median)
 		values += len(g)
 	}
-	return Median(medians), values
+	return Of(medians), values
 }
 
 // middle is the median of what is sorted.

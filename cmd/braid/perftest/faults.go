@@ -1,0 +1,123 @@
+package perftest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/trial"
+	"github.com/openbraid/braid/internal/verdict"
+)
+
+// faultFlags say what is to be broken meanwhile.
+type faultFlags struct {
+	Fault  string `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, or text as \"cut lane=1 kind=reset after=1s for=500ms\". It goes on until the plan is over, with -n also so long; --verify is on."`
+	Events string `placeholder:"FILE" help:"With --fault: write what happens to lanes, a line of JSON each."`
+	Matrix bool   `name:"fault-matrix" help:"Run each test with each transport and several plans, and print which hold."`
+}
+
+// readPlan reads a file, or text that is a plan itself.
+func readPlan(arg string) (fault.Plan, error) {
+	text, err := os.ReadFile(arg)
+	if err == nil {
+		p, err := fault.ParsePlan(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("--fault %s: %w", arg, err)
+		}
+		return p, nil
+	}
+	p, bad := fault.ParsePlan(arg)
+	switch {
+	case bad == nil:
+		return p, nil
+	case !strings.ContainsAny(arg, " =;"):
+		return nil, fmt.Errorf("--fault %s: neither a file (%w) nor a rule (%w)", arg, err, bad)
+	}
+	return nil, fmt.Errorf("--fault: %w", bad)
+}
+
+// faults are what the flags say; nil: nothing is broken.
+func (c *Command) faults() (*trial.Options, error) {
+	switch {
+	case c.Fault == "" && c.Events != "":
+		return nil, errors.New("--events has no effect here: it is for --fault")
+	case c.Fault == "":
+		return nil, nil
+	case c.PairModes:
+		return nil, errors.New("--fault with --pair-modes: what is compared are lanes that work")
+	case c.CSV:
+		return nil, errors.New("--fault with -v: a verdict is no row of figures; use --json")
+	}
+	p, err := readPlan(c.Fault)
+	if err != nil {
+		return nil, err
+	}
+	o := &trial.Options{Plan: p, Seed: c.Seed}
+	for _, r := range p {
+		if r.Action == fault.Kill && !c.Spawn {
+			return nil, errors.New("--fault: kill peer needs --spawn: else nobody knows which process that is")
+		}
+	}
+	return o, nil
+}
+
+// open has the trial know the server's process, and where events go.
+func (c *Command) open(o *trial.Options, child *perf.Child) (end func() error, err error) {
+	end = func() error { return nil }
+	if o == nil {
+		return end, nil
+	}
+	if child != nil {
+		o.Ready = func(t *trial.Trial) { t.Driver().SetPeer(child.PID()) }
+	}
+	if c.Events != "" {
+		f, err := os.Create(c.Events)
+		if err != nil {
+			return nil, fmt.Errorf("--events: %w", err)
+		}
+		o.Events, end = f, f.Close
+	}
+	return end, nil
+}
+
+// verdict prints what a run with faults showed.
+func (p *printer) verdict(r *verdict.Report) {
+	t := table.NewWriter()
+	t.SetOutputMirror(p.out)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"rule", "times", "in force", "hits"})
+	for _, x := range r.Rules {
+		t.AppendRow(table.Row{x.Rule, x.Times, time.Duration(x.InSecs * 1e9).Round(time.Millisecond), x.Hits})
+	}
+	t.Render()
+	if q := r.Blackout; q != nil {
+		fmt.Fprintf(p.out, "blackout  p50 %.1f ms, p99 %.1f ms, max %.1f ms over %d cuts", q.P50, q.P99, q.Max, q.N)
+		if w := r.Worst; w != nil {
+			fmt.Fprintf(p.out, "; during the longest one the garbage collector stopped for %.1f ms, and this process did not run for %.1f ms", w.GC, w.Host)
+		}
+		fmt.Fprintln(p.out)
+	}
+	if q := r.Gap; q != nil {
+		fmt.Fprintf(p.out, "gap       p50 %.1f ms, p99 %.1f ms, max %.1f ms without any completion in the second after a cut\n", q.P50, q.P99, q.Max)
+	}
+	if r.Idle > 0 {
+		fmt.Fprintf(p.out, "%d silences of lanes with nothing under way: found by the keepalive, and in no figure\n", r.Idle)
+	}
+	for i, text := range r.Problems {
+		if i == most {
+			fmt.Fprintf(p.out, "  and %d more\n", len(r.Problems)-most)
+			break
+		}
+		fmt.Fprintf(p.out, "  %s\n", text)
+	}
+	fmt.Fprintf(p.out, "verdict: %s\n", r.Verdict)
+}
+
+// most problems are printed for people; --json has all.
+const most = 10

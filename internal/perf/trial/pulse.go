@@ -1,0 +1,107 @@
+package trial
+
+import (
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/openbraid/braid/internal/verdict"
+)
+
+// pulse notes when this process, or the host, stood still: a goroutine that wants to run each few milliseconds, and the pauses of the
+// garbage collector.
+type pulse struct {
+	mu    sync.Mutex
+	host  []verdict.Span
+	gc    []verdict.Span
+	quit  chan struct{}
+	done  chan struct{}
+	begun time.Time
+	zero  time.Duration
+	seen  time.Time // the last pause of the collector that is noted
+}
+
+const (
+	beat = 2 * time.Millisecond
+	// lateBeat is what is written down.
+	lateBeat = time.Millisecond
+	// collected is how often the collector's book is looked at: it has the last 256 pauses.
+	collected = 100
+)
+
+func (p *pulse) begin(now func() time.Duration) {
+	p.quit, p.done, p.begun, p.zero = make(chan struct{}), make(chan struct{}), time.Now(), now()
+	p.seen = p.begun
+	go p.run(now)
+}
+
+func (p *pulse) run(now func() time.Duration) {
+	defer close(p.done)
+	t := time.NewTimer(beat)
+	defer t.Stop()
+	for n := 1; ; n++ {
+		from := now()
+		select {
+		case <-t.C:
+		case <-p.quit:
+			p.collect()
+			return
+		}
+		if late := now() - from - beat; late > lateBeat {
+			p.mu.Lock()
+			p.host = append(p.host, verdict.Span{From: from + beat, To: from + beat + late})
+			p.mu.Unlock()
+		}
+		if n%collected == 0 {
+			p.collect()
+		}
+		t.Reset(beat)
+	}
+}
+
+// collect takes the pauses of the collector that are new.
+func (p *pulse) collect() {
+	var s debug.GCStats
+	debug.ReadGCStats(&s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	newest := p.seen
+	for i, end := range s.PauseEnd {
+		if end.After(p.seen) {
+			to := p.zero + end.Round(0).Sub(p.begun.Round(0))
+			p.gc = append(p.gc, verdict.Span{From: to - s.Pause[i], To: to})
+			if end.After(newest) {
+				newest = end
+			}
+		}
+	}
+	p.seen = newest
+}
+
+// end stops it; twice is once.
+func (p *pulse) end() {
+	if p.quit == nil {
+		return
+	}
+	select {
+	case <-p.done:
+	default:
+		close(p.quit)
+		<-p.done
+	}
+}
+
+// longest are the longest pauses between two moments.
+func (p *pulse) longest(from, to time.Duration) (gc, host time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := func(list []verdict.Span) (d time.Duration) {
+		for _, s := range list {
+			if s.From < to && s.To > from {
+				d = max(d, s.To-s.From)
+			}
+		}
+		return d
+	}
+	return most(p.gc), most(p.host)
+}

@@ -1,0 +1,267 @@
+package trial
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/fault/drive"
+	"github.com/openbraid/braid/internal/verdict"
+)
+
+// Options say what is to be broken.
+type Options struct {
+	Plan fault.Plan
+	Seed uint64
+	// Outside: rules come from outside, over the control socket; the plan is empty.
+	Outside bool
+	Events  io.Writer // lines of JSON; nil: nowhere
+	// Ready is told of the trial before it dials; nil for nobody.
+	Ready func(*Trial)
+}
+
+// Endless says whether the plan never ends by itself.
+func (o *Options) Endless() bool {
+	for _, r := range o.Plan {
+		if r.Action != fault.Kill && (r.For == 0 || r.Every > 0 && r.Count == 0) {
+			return true
+		}
+	}
+	return o.Outside
+}
+
+// Kills says whether the plan kills the peer for good.
+func (o *Options) Kills() bool {
+	for _, r := range o.Plan {
+		if r.Action == fault.Kill && !r.Stop {
+			return true
+		}
+	}
+	return false
+}
+
+// Trial is one run.
+type Trial struct {
+	o     Options
+	start time.Time // of the clock; the end of the warm-up is zero
+	zero  time.Duration
+	inj   *fault.Injector
+	drv   *drive.Driver
+	pulse pulse
+
+	up    atomic.Int32 // lanes
+	lanes atomic.Int32 // that there are to be
+	open  atomic.Int32 // lost and not handed over
+
+	mu     sync.Mutex
+	events []verdict.Event
+	places map[string]place // by instance
+	begun  bool
+	enc    *json.Encoder
+	bad    error // of the events' writer
+	left   error // why who gave rules from outside went before they were over
+
+	last time.Duration // completion
+	gaps []verdict.Span
+}
+
+type place struct {
+	slot   int
+	device string
+}
+
+// New makes a trial whose injector has no rules yet.
+func New(o Options) *Trial {
+	t := &Trial{o: o, start: time.Now(), places: map[string]place{}}
+	t.inj = fault.NewSeeded(t.now, o.Seed)
+	t.inj.Stands = func() bool { return t.up.Load() >= t.lanes.Load() && t.open.Load() == 0 }
+	t.inj.Told = t.told
+	if o.Events != nil {
+		t.enc = json.NewEncoder(o.Events)
+		t.enc.SetEscapeHTML(false)
+	}
+	t.drv = drive.Start(t.inj, t.now)
+	return t
+}
+
+// Injector is what connections are to be made through. Its Wake is for the owner of the worker to set.
+func (t *Trial) Injector() *fault.Injector { return t.inj }
+
+// Driver drives the injector.
+func (t *Trial) Driver() *drive.Driver { return t.drv }
+
+// now never is 0, which is no time to stamps.
+func (t *Trial) now() time.Duration { return time.Since(t.start) + 1 }
+
+// Begin is the end of the warm-up: the plan's times count from now. lanes are up.
+func (t *Trial) Begin(lanes int) {
+	t.lanes.Store(int32(lanes))
+	t.zero = t.now()
+	t.last = t.zero
+	t.mu.Lock()
+	t.begun = true
+	for _, x := range t.events {
+		t.print(x)
+	}
+	t.mu.Unlock()
+	t.pulse.begin(t.now)
+	t.drv.Apply(t.o.Plan...)
+}
+
+// Event is told what happens to lanes.
+func (t *Trial) Event(e braid.Event) {
+	x := verdict.Event{
+		Side: "client", Name: e.Lane, Instance: e.Instance, Event: e.Kind.String(), At: t.now(), Lane: -1,
+		Posted: e.Posted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed,
+	}
+	x.Local, x.Remote, _ = strings.Cut(e.Lane, "->")
+	if e.Endpoint != nil {
+		x.Endpoint = e.Endpoint.Addr()
+	}
+	if e.Err != nil {
+		x.Error = e.Err.Error()
+	}
+	var at *place
+	if e.Kind == braid.LaneUp { // the injector is asked without the lock, which it takes under its own
+		if slot, device, ok := t.inj.Where(x.Local, x.Remote); ok {
+			at = &place{slot, device}
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at != nil {
+		t.places[e.Instance] = *at
+	}
+	if p, ok := t.places[e.Instance]; ok && e.Instance != "" {
+		x.Lane, x.Device = p.slot, p.device
+	}
+	t.count(e.Kind)
+	t.write(x)
+}
+
+func (t *Trial) count(k braid.EventKind) {
+	switch k {
+	case braid.LaneUp:
+		t.up.Add(1)
+	case braid.LaneDown:
+		t.up.Add(-1)
+		t.open.Add(1)
+	case braid.HandedOver:
+		t.open.Add(-1)
+	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	}
+}
+
+// told writes strokes down. The injector calls it under its lock.
+func (t *Trial) told(r fault.Rule, begin bool, at time.Duration) {
+	if t.enc == nil {
+		return
+	}
+	x := verdict.Event{Side: "client", Event: "FaultOff", Lane: -1, Rule: r.String(), At: at}
+	if begin {
+		x.Event = "FaultOn"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.write(x)
+}
+
+// write takes an event down. Under the lock.
+func (t *Trial) write(x verdict.Event) {
+	t.events = append(t.events, x)
+	if t.begun {
+		t.print(x)
+	}
+}
+
+// print writes an event to the file: what came before the zero of times has to wait for it.
+func (t *Trial) print(x verdict.Event) {
+	if t.enc != nil && t.bad == nil {
+		x.T = (x.At - t.zero).Seconds()
+		t.bad = t.enc.Encode(x)
+	}
+}
+
+// longGap is what is written down.
+const longGap = 100 * time.Microsecond
+
+// Done is told of each operation that is completed, by one goroutine.
+func (t *Trial) Done() {
+	now := t.now()
+	if now-t.last >= longGap {
+		t.gaps = append(t.gaps, verdict.Span{From: t.last, To: now})
+	}
+	t.last = now
+}
+
+// Over says whether the plan has nothing left to do.
+func (t *Trial) Over() bool { return t.drv.Dead() != nil || t.gone() || t.inj.Over() }
+
+// gone says whether who gave rules from outside left before they were over.
+func (t *Trial) gone() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left != nil
+}
+
+// Abandoned is told that who gave rules from outside went before they were over.
+func (t *Trial) Abandoned(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left == nil {
+		t.left = err
+	}
+}
+
+// settleWithin is how long lanes may take to come back: longer than the longest pause between two dials, and a round more.
+const settleWithin = 12 * time.Second
+
+// Settle ends what is in force, and makes progress until all lanes are back and all that was lost is handed over, or it takes too long.
+func (t *Trial) Settle(progress func() error) error {
+	dead := t.drv.Dead()
+	_ = t.inj.Close()
+	for end := t.now() + settleWithin; !t.inj.Whole() && t.now() < end && dead == nil; {
+		if err := progress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Verdict judges. err is what the run ended with.
+func (t *Trial) Verdict(c verdict.Counts, err error) *verdict.Report {
+	r := verdict.Run{
+		Dead: t.drv.Dead(), Lanes: int(t.lanes.Load()), Up: int(t.up.Load()), End: t.now(), Err: err, Counts: c, Gaps: t.gaps, Least: longGap,
+		Lost: errors.Is(err, braid.ErrPeerFailed) || errors.Is(err, braid.ErrPeerRestarted),
+	}
+	if r.Dead == nil {
+		r.Rules = t.inj.Report()
+	}
+	t.pulse.end()
+	r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return t.pulse.longest(from+t.zero, to+t.zero) }
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.Dead == nil {
+		r.Dead = t.left
+	}
+	for i := range t.events {
+		t.events[i].T = (t.events[i].At - t.zero).Seconds()
+	}
+	r.Events = t.events
+	return verdict.Judge(&r)
+}
+
+// Close ends it, and says whether the events were written.
+func (t *Trial) Close() error {
+	t.drv.Stop()
+	t.pulse.end()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bad
+}

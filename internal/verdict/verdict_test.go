@@ -1,0 +1,104 @@
+package verdict_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/verdict"
+)
+
+const ms = time.Millisecond
+
+// good is a run of two lanes of which one is cut at a second, for 300 ms, and all is as it should be.
+func good() *verdict.Run {
+	hit := fault.Hit{Slot: 1, On: "tcp", Local: "a:2", Remote: "b:1"}
+	rule := fault.Status{Rule: fault.Rule{Lane: "1", For: 300 * ms}, At: time.Second, Over: true, Hits: 1, Streams: 1,
+		Strokes: []fault.Stroke{{At: time.Second, End: 1300 * ms, Hit: []fault.Hit{hit}}}}
+	e := func(at time.Duration, kind, local, instance string, lane int) verdict.Event {
+		return verdict.Event{At: at, T: at.Seconds(), Event: kind, Local: local, Remote: "b:1", Name: local + "->b:1", Instance: instance, Lane: lane}
+	}
+	over := e(1004*ms, "HandedOver", "a:2", "d2", 1)
+	over.Posted, over.PeerAccepted, over.Replayed = 1000, 900, 100
+	return &verdict.Run{
+		Rules: []fault.Status{rule}, Lanes: 2, Up: 2, End: 2 * time.Second, Counts: verdict.Counts{Verified: true},
+		Gaps: []verdict.Span{{From: 1001 * ms, To: 1003 * ms}},
+		Events: []verdict.Event{
+			e(1, "LaneUp", "a:1", "d1", 0), e(2, "LaneUp", "a:2", "d2", 1), e(1001*ms, "LaneDown", "a:2", "d2", 1), over,
+			e(1400*ms, "LaneUp", "a:3", "d3", 1),
+		},
+	}
+}
+
+// TestJudge: what a good run shows is ok, and each thing that is not as it should be changes the verdict.
+func TestJudge(t *testing.T) {
+	drop := func(r *verdict.Run, kind, instance string) {
+		for i := range r.Events {
+			if r.Events[i].Event == kind && r.Events[i].Instance == instance {
+				r.Events = append(r.Events[:i], r.Events[i+1:]...)
+				return
+			}
+		}
+	}
+	for name, x := range map[string]struct {
+		do   func(r *verdict.Run)
+		want string
+		text string
+	}{
+		"good":                  {func(*verdict.Run) {}, verdict.OK, ""},
+		"doubled":               {func(r *verdict.Run) { r.Counts.Doubled = 1 }, verdict.Broken, "executed twice"},
+		"lost":                  {func(r *verdict.Run) { r.Counts.Lost = 1 }, verdict.Broken, "were lost"},
+		"corrupt":               {func(r *verdict.Run) { r.Counts.Corrupt = 1 }, verdict.Broken, "other bytes"},
+		"disorder":              {func(r *verdict.Run) { r.Counts.OutOfOrder = 1 }, verdict.Broken, "out of order"},
+		"nobody looked":         {func(r *verdict.Run) { r.Counts.Verified = false }, verdict.Broken, "nobody looked"},
+		"never came back":       {func(r *verdict.Run) { r.Up = 1 }, verdict.Broken, "1 of 2 lanes are up"},
+		"not given up":          {func(r *verdict.Run) { drop(r, "LaneDown", "d2") }, verdict.Broken, "not given up"},
+		"not handed over":       {func(r *verdict.Run) { drop(r, "HandedOver", "d2") }, verdict.Broken, "not handed over"},
+		"the other one is down": {func(r *verdict.Run) { r.Events[2].Local = "a:1" }, verdict.Broken, "no rule was about it"},
+		"more than was posted":  {func(r *verdict.Run) { r.Events[3].PeerAccepted = 1001 }, verdict.Broken, "of 1000 that were posted"},
+		"it stood still":        {func(r *verdict.Run) { r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms} }, verdict.Broken, "did not move"},
+		"it broke off":          {func(r *verdict.Run) { r.Err = errors.New("gone") }, verdict.Broken, "broke off: gone"},
+		"no hit":                {func(r *verdict.Run) { r.Rules[0].Hits = 0 }, verdict.NoEffect, "hit nothing"},
+		"never in force":        {func(r *verdict.Run) { r.Rules[0] = fault.Status{} }, verdict.NoEffect, "never came into force"},
+		"no rule":               {func(r *verdict.Run) { r.Rules, r.Events = nil, r.Events[:2] }, verdict.NoEffect, "no rule"},
+		"no right":              {func(r *verdict.Run) { r.Rules[0].Err = errors.New("no right") }, verdict.Failed, "no right"},
+		"the injector died": {func(r *verdict.Run) {
+			r.Dead, r.Up, r.Counts.Lost = errors.New("killed"), 1, 3
+		}, verdict.Died, "the injector died: killed"},
+		"the injector died, and all is well": {func(r *verdict.Run) { r.Dead = errors.New("killed") }, verdict.Died, "killed"},
+		"killed, and nobody noticed":         {func(r *verdict.Run) { r.Rules[0].Action = fault.Kill }, verdict.Broken, "nobody noticed"},
+		"killed": {func(r *verdict.Run) {
+			r.Rules[0].Action, r.Err, r.Lost, r.Up, r.Counts = fault.Kill, errors.New("peer failed"), true, 0, verdict.Counts{}
+		}, verdict.OK, ""},
+		"killed, and something else": {func(r *verdict.Run) {
+			r.Rules[0].Action, r.Err, r.Counts = fault.Kill, errors.New("a panic"), verdict.Counts{}
+		}, verdict.Broken, "something else"},
+	} {
+		r := good()
+		x.do(r)
+		got := verdict.Judge(r)
+		if got.Verdict != x.want || !strings.Contains(strings.Join(got.Problems, "\n"), x.text) || (x.text == "") != (len(got.Problems) == 0) {
+			t.Errorf("%s: %s %q, want %s %q", name, got.Verdict, got.Problems, x.want, x.text)
+		}
+	}
+}
+
+// TestFigures: blackout and gap are those of the cut, and an idle lane's silence is no blackout.
+func TestFigures(t *testing.T) {
+	r := good()
+	r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return to - from, ms }
+	got := verdict.Judge(r)
+	if q := got.Blackout; q == nil || q.N != 1 || q.P50 != 4 || q.P99 != 4 || q.Max != 4 || got.Gap.Max != 2 {
+		t.Errorf("blackout %+v, gap %+v", got.Blackout, got.Gap)
+	}
+	if c := got.Cuts[0]; c.Lane != 1 || c.Kind != "reset" || c.At != 1 || c.Replayed != 100 || c.Needed != 100 || got.Worst.GC != 4 || got.Worst.Host != 1 {
+		t.Errorf("%+v, %+v", c, got.Worst)
+	}
+	r.Rules[0].Kind = fault.Silence
+	r.Events[3].PeerAccepted, r.Events[3].Replayed = 1000, 0
+	if got := verdict.Judge(r); got.Blackout != nil || got.Idle != 1 || got.Verdict != verdict.OK {
+		t.Errorf("%+v", got)
+	}
+}
