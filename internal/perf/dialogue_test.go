@@ -256,7 +256,7 @@ func TestVersions(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"version":99,"kind":"start","test":{}}`: "no braid perftest",
-		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 2",
+		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 3",
 		`nonsense`:                                "no braid perftest",
 		`{"version":3,"kind":"stop"}`:             "not what comes next",
 		`{"version":3,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
