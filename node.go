@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/control"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/secret"
@@ -30,6 +31,7 @@ type Node struct {
 	workers []*Worker
 	rails   rail.Known
 	closed  bool
+	control control.Desk
 }
 
 // Open makes a node.
@@ -42,10 +44,11 @@ func Open(o Options) (*Node, error) {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	cfg := set.Node()
-	if o.Transports == nil {
-		o.Transports = transports(cfg, o.Faults)
-	}
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: secret.Random() | 1, mem: memory.NewTable(secret.Random)}
+	n.opts.Faults = n.control.Prepare(cfg.Control != 0, o.Faults, o.Transports == nil, clock)
+	if n.opts.Transports == nil {
+		n.opts.Transports = transports(cfg, n.opts.Faults)
+	}
 	if n.log == nil {
 		n.log = slog.New(cfg.LogHandler())
 	}
@@ -54,6 +57,9 @@ func Open(o Options) (*Node, error) {
 	}
 	for _, text := range set.Warnings() {
 		n.log.Warn("braid: " + text)
+	}
+	if err := n.control.Open(cfg.Name, n.log); err != nil {
+		return nil, err
 	}
 	return n, nil
 }
@@ -72,6 +78,7 @@ func (n *Node) Close() error {
 	n.workers, n.closed = nil, true
 	watcher := n.rails.Leave()
 	n.mu.Unlock()
+	n.control.Close()
 	if watcher != nil {
 		watcher.Close() // not under the lock, which it may wait for
 	}

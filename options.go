@@ -9,9 +9,9 @@ import (
 
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/self"
 	"github.com/openbraid/braid/transport/tcp"
@@ -84,10 +84,11 @@ type Options struct {
 	Limits    Limits
 	Times     Times
 
-	// Faults stands in front of the connections of the default transports, and does to them what its rules say: to try what a program does then. Nil: nothing stands
-	// there. Transports that are handed in have a place for it of their own (tcp.Options.Wrapper).
+	// Faults stands in front of the connections of the default transports, and does to them what its rules say. Others have a place of their own (tcp.Options.Wrapper).
 	Faults *fault.Injector
 
+	// Control makes a socket of this user alone, for `braid inspect` and `braid fault` (docs/control.md). Connections of the default transports then have a lock more to take.
+	Control bool
 	// OnEvent is told what happens to lanes and endpoints, in order, from a worker's callbacks.
 	OnEvent func(Event)
 	Log     *slog.Logger // nil: as the setting "log" says; without it, silent
@@ -160,9 +161,6 @@ func (o *Options) check() error {
 	if o.ErrorMode > None {
 		return fmt.Errorf("Options.ErrorMode %d: want Failover, Peer or None", o.ErrorMode)
 	}
-	if o.Faults != nil && o.Transports != nil {
-		return errors.New("Options.Faults: it is for the default transports; hand it to those of Options.Transports where they are made, as tcp.Options.Wrapper")
-	}
 	if o.Wait > WaitSleep {
 		return fmt.Errorf("Options.Wait %d: want WaitAdaptive, WaitPoll or WaitSleep", o.Wait)
 	}
@@ -173,6 +171,9 @@ func (o *Options) check() error {
 func (o *Options) node() config.Node {
 	l, t := o.Limits, o.Times
 	n := config.Node{Rails: o.Rails, ErrorMode: int(o.ErrorMode), Wait: int(o.Wait), Secret: o.Secret.Text()}
+	if o.Control {
+		n.Control = 1
+	}
 	for _, t := range o.Transports {
 		n.Transports = append(n.Transports, t.Name()) // to be shown
 	}
@@ -193,11 +194,9 @@ func (o *Options) node() config.Node {
 
 // transports are those that the settings choose. Without tcp there is no first connection, so it is always one of them.
 func transports(n config.Node, faults *fault.Injector) []transport.Transport {
-	o := tcp.Options{SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog}
-	if faults != nil {
-		o.Wrapper = faults
-	}
-	list := []transport.Transport{tcp.New(o)}
+	list := []transport.Transport{tcp.New(tcp.Options{
+		SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
+	})}
 	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
 		list = append(list, self.New(self.Options{}))
 	}
@@ -208,18 +207,18 @@ func transports(n config.Node, faults *fault.Injector) []transport.Transport {
 type EventKind uint8
 
 const (
-	LaneUp     = EventKind(worker.LaneUp)     // a lane is ready
-	LaneDown   = EventKind(worker.LaneDown)   // a lane is lost; other lanes take over its operations
-	HandedOver = EventKind(worker.HandedOver) // everything that was under way on a lost lane is executed
-	Suspended  = EventKind(worker.Suspended)  // no lane is left; the endpoint waits for one
-	Resumed    = EventKind(worker.Resumed)    // a suspended endpoint has a lane again
-	Failed     = EventKind(worker.Failed)     // the endpoint is over, and not by this side; ErrPeerClosed: the peer closed it
+	LaneUp     = EventKind(delivery.LaneUp)     // a lane is ready
+	LaneDown   = EventKind(delivery.LaneDown)   // a lane is lost; other lanes take over its operations
+	HandedOver = EventKind(delivery.HandedOver) // everything that was under way on a lost lane is executed
+	Suspended  = EventKind(delivery.Suspended)  // no lane is left; the endpoint waits for one
+	Resumed    = EventKind(delivery.Resumed)    // a suspended endpoint has a lane again
+	Failed     = EventKind(delivery.Failed)     // the endpoint is over, and not by this side; ErrPeerClosed: the peer closed it
 	// TurnedAway: a peer that dialed a listener was not let in, and Err says why: ErrSecret, ErrVersion, a limit. There is no endpoint. Of
 	// many in a second one is told; see Worker.Strangers.
-	TurnedAway = EventKind(worker.TurnedAway)
+	TurnedAway = EventKind(delivery.TurnedAway)
 )
 
-func (k EventKind) String() string { return worker.EventKind(k).String() }
+func (k EventKind) String() string { return delivery.Kind(k).String() }
 
 // Event is something that happened to an endpoint. Fields that a kind has no use for are zero.
 type Event struct {

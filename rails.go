@@ -69,8 +69,9 @@ func (n *Node) railsChanged(table []topo.Rail) {
 	}
 }
 
-// hear takes the newest table, if there is one. Under the worker's lock.
+// hear takes the newest table, if there is one, and answers who asked. Under the worker's lock.
 func (w *Worker) hear() {
+	w.asked.Answer()
 	if w.news.Load() != nil {
 		w.eng.RailsChanged(*w.news.Swap(nil))
 	}

@@ -148,6 +148,8 @@ func TestOptionsSay(t *testing.T) {
 			continue // none; code; it has no arithmetic
 		case f.Kind() == reflect.String:
 			f.SetString("x")
+		case f.Kind() == reflect.Bool:
+			f.SetBool(true)
 		case f.Kind() == reflect.Slice:
 			f.Set(reflect.ValueOf([]string{"127.0.0.1"}))
 		case f.CanUint():

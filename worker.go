@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/openbraid/braid/internal/control"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/invariants"
 	"github.com/openbraid/braid/internal/rail"
@@ -43,6 +44,7 @@ type Worker struct {
 	keeper  sleep.Keeper
 	watched uint32                      // polls when the owner last meant to sleep
 	news    atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
+	asked   control.Asked               // how things stand
 
 	runner
 }
@@ -82,6 +84,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		go w.keep()
 	}
 	n.workers = append(n.workers, w)
+	n.control.Add(&control.Worker{Owned: w.owned, Mu: &w.mu, Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
 	return w, nil
 }
 
@@ -96,14 +99,14 @@ func (n *Node) Worker() *Worker {
 }
 
 func (w *Worker) tell(event any) {
-	e := event.(*worker.Event)
+	e := event.(*delivery.Event)
 	instance := ""
 	if e.Instance != (wire.Instance{}) {
 		instance = e.Instance.String()
 	}
 	var ep *Endpoint
 	if e.Endpoint != nil {
-		ep = endpoint(e.Endpoint)
+		ep = endpoint(e.Endpoint.(*worker.Endpoint))
 	}
 	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: ep, Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
 		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})

@@ -32,11 +32,12 @@ type Injector struct {
 	dice    dice
 	waiting atomic.Int32 // rules that wait for a write: the only thing that a healthy write asks for
 
-	mu    sync.Mutex
-	rules []*active // all, for the report
-	live  []*active // those that aren't over
-	conns []member
-	slots []*slot
+	mu        sync.Mutex
+	rules     []*active // all, for the report
+	live      []*active // those that aren't over
+	conns     []member
+	slots     []*slot
+	abandoned error
 }
 
 // New makes an injector without rules; now is the clock that its stamps are of.
@@ -52,11 +53,15 @@ func (i *Injector) Cut(rail string, kind Kind, d time.Duration) {
 	i.Apply(Rule{Rail: rail, Kind: kind, For: d})
 }
 
+// Batch are rules that were applied together.
+type Batch struct{ from, to int }
+
 // Apply adds rules. Their times count from now.
-func (i *Injector) Apply(rules ...Rule) {
+func (i *Injector) Apply(rules ...Rule) Batch {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	now := i.now()
+	b := Batch{len(i.rules), len(i.rules) + len(rules)}
 	for _, r := range rules {
 		if ip, err := netip.ParseAddr(r.Rail); err == nil {
 			r.Rail = ip.String() // as addresses of streams are written
@@ -66,6 +71,55 @@ func (i *Injector) Apply(rules ...Rule) {
 		i.live = append(i.live, a)
 	}
 	i.advance()
+	return b
+}
+
+// Ended says whether all rules of a batch are over.
+func (i *Injector) Ended(b Batch) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	for _, a := range i.rules[b.from:b.to] {
+		if !a.over {
+			return false
+		}
+	}
+	return true
+}
+
+// Withdraw ends the rules of a batch. why says that whoever gave them did not live to see them end, and is nil otherwise: see Abandoned.
+func (i *Injector) Withdraw(b Batch, why error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	mine := i.rules[b.from:b.to]
+	early := false
+	i.endIf(func(a *active) bool {
+		own := slices.Contains(mine, a)
+		early = early || own
+		return own
+	})
+	if early && i.abandoned == nil {
+		i.abandoned = why
+	}
+}
+
+// Abandoned says why rules were withdrawn before they were over: then what they did not do proves nothing. Nil: none was.
+func (i *Injector) Abandoned() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.abandoned
+}
+
+// Given says what became of the rules of a batch.
+func (i *Injector) Given(b Batch) []Status {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	var out []Status
+	for _, a := range i.rules[b.from:b.to] {
+		out = append(out, a.status())
+	}
+	return out
 }
 
 // Advance does what is due, and says when it wants to be called again; 0: when something changes.
@@ -94,6 +148,13 @@ func (i *Injector) Whole() bool {
 	defer i.mu.Unlock()
 	i.advance()
 	return i.whole()
+}
+
+// Any says whether there was a rule at any time.
+func (i *Injector) Any() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.rules) > 0
 }
 
 // Over says whether no rule has anything left to do.
@@ -152,6 +213,14 @@ func (i *Injector) Report() []Status {
 func (i *Injector) Close() error {
 	i.Heal("")
 	return nil
+}
+
+// Wrapper is the injector as what stands in front of streams; nothing if it is nil.
+func (i *Injector) Wrapper() transport.Wrapper {
+	if i == nil {
+		return nil
+	}
+	return i
 }
 
 // Wrap implements transport.Wrapper.

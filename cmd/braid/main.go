@@ -16,6 +16,7 @@ import (
 	"github.com/openbraid/braid/cmd/braid/info"
 	"github.com/openbraid/braid/cmd/braid/manual"
 	"github.com/openbraid/braid/cmd/braid/perftest"
+	"github.com/openbraid/braid/cmd/braid/process"
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/cmd/braid/transfer"
 )
@@ -28,6 +29,8 @@ type commands struct {
 	Send       transfer.Send         `cmd:"" help:"Send files and directories over all lanes."`
 	Recv       transfer.Recv         `cmd:"" help:"Receive files and directories."`
 	Info       info.Command          `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
+	Inspect    process.Inspect       `cmd:"" help:"Show the endpoints, lanes and work of a running process."`
+	Fault      process.Fault         `cmd:"" help:"Break things in a running process on purpose."`
 	Secret     connect.SecretCommand `cmd:"" help:"Print a new secret, for both sides to have."`
 	Completion completion.Command    `cmd:"" help:"Print a script that completes command lines, for bash, zsh or fish."`
 	Man        manual.Command        `cmd:"" help:"Print the manual page."`

@@ -55,6 +55,7 @@ type Node struct {
 	ErrorMode  int // index into the key's words
 	Wait       int // the same
 	Log        int // the same
+	Control    int // the same
 	Secret     string
 	Sockets    Sockets
 }

@@ -25,6 +25,8 @@ var Keys = []Key{
 		Text: "When a lane is lost: the others take over (failover), or the endpoint ends (peer; none also looks for no silent peers)", field: func(n *Node) any { return &n.ErrorMode }},
 	{Name: "wait", Kind: Word, Default: "adaptive", Words: []string{"adaptive", "poll", "sleep"}, Option: "Wait",
 		Text: "How blocking calls wait: poll for some microseconds, then sleep; never sleep; sleep at once", field: func(n *Node) any { return &n.Wait }},
+	{Name: "control", Kind: Word, Default: "off", Words: []string{"off", "on"}, Option: "Control",
+		Text: "A socket of this user alone over which `braid inspect` looks at the process, and `braid fault` breaks things in it", field: func(n *Node) any { return &n.Control }},
 	{Name: "log", Kind: Word, Default: "off", Words: []string{"off", "error", "warn", "info", "debug"}, Option: "Log",
 		Text: "From which level on things are logged to standard error; a program that hands in a log of its own decides itself", field: func(n *Node) any { return &n.Log }},
 

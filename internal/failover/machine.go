@@ -143,6 +143,16 @@ func (m *Machine) Dump() string {
 	return b.String()
 }
 
+// Waiting is what is not agreed upon, and who waits for what; nil if all is.
+func (m *Machine) Waiting() (list []string) {
+	for i := range m.recs {
+		if r := &m.recs[i]; r.state != Up && r.state != Absent {
+			list = append(list, r.describe())
+		}
+	}
+	return list
+}
+
 func (r *record) describe() string {
 	via := "marked: to be sent when a lane is up and others have ended"
 	if r.carrier != none {

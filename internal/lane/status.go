@@ -3,6 +3,7 @@ package lane
 import (
 	"time"
 
+	"github.com/openbraid/braid/internal/inspect"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -26,4 +27,13 @@ func (l *Lane) Status(rate float64, order bool) Status {
 	c := l.Tep.Counts()
 	return Status{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path, l.Speed,
 		rate, order, c.PostedBytes, c.AckedBytes, c.AcceptedBytes}
+}
+
+// Inspect is the lane as it is now, with its positions.
+func (l *Lane) Inspect(now time.Duration) inspect.Lane {
+	c := l.Tep.Counts()
+	return inspect.Lane{
+		Path: l.Path, Name: l.Tep.Local() + "->" + l.Tep.Remote(), Instance: l.ID.String(), State: l.state.String(), Seconds: (now - l.Since).Seconds(),
+		Posted: c.Posted, Acked: c.Acked, Accepted: c.Accepted, PostedBytes: c.PostedBytes, AckedBytes: c.AckedBytes, AcceptedBytes: c.AcceptedBytes,
+	}
 }

@@ -30,6 +30,7 @@ var rooms = []room{
 	{dir: "internal/clock", rank: 0, kind: service, edge: true},
 	{dir: "internal/flight", rank: 0, kind: service},
 	{dir: "internal/fsm", rank: 0, kind: service},
+	{dir: "internal/inspect", rank: 0, kind: service},
 	{dir: "internal/invariants", rank: 0, kind: service},
 	{dir: "internal/poll", rank: 0, kind: service},
 	{dir: "internal/ring", rank: 0, kind: service},

@@ -61,9 +61,6 @@ func (c *client) tried(t *trial.Trial, m *meter) (Tally, error) {
 			return Tally{}, c.explain(err)
 		}
 		done += k
-		if c.p.Faults.Outside && t.Over() {
-			break
-		}
 	}
 	i := 0
 	err := t.Settle(func() error {

@@ -82,3 +82,11 @@ func (ts *Set) Next() time.Duration {
 	}
 	return max(1, ts.heap[0].at)
 }
+
+// Due is when the timer calls; false if it is not set. A nil one isn't.
+func (t *Timer) Due() (time.Duration, bool) {
+	if !t.Pending() {
+		return 0, false
+	}
+	return t.at, true
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -74,6 +75,7 @@ func (ep *Endpoint) closedArrived() {
 
 func (ep *Endpoint) closeTimedOut() {
 	if ep.state == life.Closing {
+		ep.w.env.Log.Warn("a deadline is over: the peer did not agree to the close (setting close)", "peer", ep.addr, "state", ep.Inspect())
 		ep.endClose(fmt.Errorf("%w; the peer did not agree to the close in time", outcome.Uncovered(outcome.ErrPeerFailed, ep.box.Uncovered())))
 	}
 }
@@ -178,7 +180,7 @@ func (ep *Endpoint) end(h life.Event, err error) {
 	case wasDialing:
 		ep.w.forget(ep) // the user never had it
 	case err != outcome.ErrClosed:
-		ep.w.event(Event{Kind: Failed, Endpoint: ep, Err: err})
+		ep.w.event(delivery.Event{Kind: delivery.Failed, Endpoint: ep, Err: err})
 	}
 }
 

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"slices"
+
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -83,7 +85,10 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stay: uint64(min(stay, w.cfg.Window/8)), Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
 	ep.Calls = ep.box.Calls()
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
-	ep.suspend = timer.New(func() { ep.fail(outcome.ErrPeerFailed) })
+	ep.suspend = timer.New(func() {
+		ep.w.env.Log.Warn("a deadline is over: no lane came back (setting suspended)", "peer", ep.addr, "state", ep.Inspect())
+		ep.fail(outcome.ErrPeerFailed)
+	})
 	ep.deadline = timer.New(ep.closeTimedOut)
 	ep.live.init(ep)
 	w.endpoints = append(w.endpoints, ep)
@@ -140,35 +145,29 @@ func (ep *Endpoint) Stats() Stats {
 
 // Lanes describes the lane instances that there are, those that are up first. Attempts that came to nothing are none.
 func (ep *Endpoint) Lanes() (s []lane.Status) {
-	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
-		for _, l := range ls {
-			if l.State() != lane.Lost || l.wasUp {
-				s = append(s, l.Status(ep.box.Brings(&l.Lane)))
-			}
+	for _, l := range ep.links() {
+		if l.State() != lane.Lost || l.wasUp {
+			s = append(s, l.Status(ep.box.Brings(&l.Lane)))
 		}
 	}
 	return s
 }
 
+// links are all that are not closed, those that are up first.
+func (ep *Endpoint) links() []*link { return slices.Concat(ep.up, ep.opening, ep.lost) }
+
 // find is the link of an instance that is not closed.
 func (ep *Endpoint) find(id wire.Instance) *link {
-	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
-		for _, l := range ls {
-			if l.ID == id {
-				return l
-			}
+	for _, ls := range [...][]*link{ep.up, ep.opening, ep.lost} {
+		if i := slices.IndexFunc(ls, func(l *link) bool { return l.ID == id }); i >= 0 {
+			return ls[i]
 		}
 	}
 	return nil
 }
 
 func remove(ls []*link, l *link) []*link {
-	for i, o := range ls {
-		if o == l {
-			return append(ls[:i], ls[i+1:]...)
-		}
-	}
-	return ls
+	return slices.DeleteFunc(ls, func(o *link) bool { return o == l })
 }
 
 // PostFlush is that of each endpoint that does not flush already, to close. See outbox.PostFlushes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -59,7 +60,7 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	ep.stats.LanesLost++
 	ep.live.remove(l)
 	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err)
-	ep.w.event(Event{Kind: LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
+	ep.w.event(delivery.Event{Kind: delivery.LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
 	if ep.unsettled() > maxLost {
 		ep.fail(fmt.Errorf("%w: more than %d lanes are lost, and it agrees on none", outcome.ErrProtocol, maxLost))
@@ -120,7 +121,7 @@ func (ep *Endpoint) suspended() {
 	}
 	ep.note(life.LanesGone)
 	ep.w.turns.Set(ep.suspend, ep.w.now+ep.w.cfg.Times.Suspended)
-	ep.w.event(Event{Kind: Suspended, Endpoint: ep})
+	ep.w.event(delivery.Event{Kind: delivery.Suspended, Endpoint: ep})
 	if ep.redials() {
 		ep.paths.Replan() // what was not good enough beside others may be all there is
 	}
@@ -213,7 +214,7 @@ func (ep *Endpoint) handedOver(l *link, accepted uint64) {
 		return // ended, not executed
 	}
 	c := l.Tep.Counts()
-	ep.w.event(Event{Kind: HandedOver, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: l.reason,
+	ep.w.event(delivery.Event{Kind: delivery.HandedOver, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: l.reason,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes, PeerAccepted: accepted, Replayed: l.give.Replayed})
 }
 

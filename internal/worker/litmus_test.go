@@ -125,7 +125,7 @@ func (s *stage) actor(name string, lanes int) *actor {
 	}
 	a.key = region.Key(wire.Write|wire.Read|wire.Atomic, uint64(name[0]))
 	a.eng.Calls().OnEvent = func(v any) {
-		e := v.(*worker.Event)
+		e := v.(*delivery.Event)
 
 		s.logf("%s: event %v %s", name, e.Kind, strings.TrimSuffix(e.Instance.String(), "d0"))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -266,9 +267,9 @@ func (ep *Endpoint) cameUp(l *link) {
 		ep.w.turns.Stop(ep.dialWait)
 		ep.ln.arrived(ep)
 	}
-	ep.w.event(Event{Kind: LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
+	ep.w.event(delivery.Event{Kind: delivery.LaneUp, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil})
 	if was == life.Suspended {
-		ep.w.event(Event{Kind: Resumed, Endpoint: ep})
+		ep.w.event(delivery.Event{Kind: delivery.Resumed, Endpoint: ep})
 	}
 	ep.live.add(l, trip)
 	ep.lanesChanged()

@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/openbraid/braid/internal/arrivals"
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
@@ -96,6 +97,6 @@ func (l *link) turnAway(r wire.Reject, err error) {
 func (w *Worker) tellTurnedAway(l *link, err error) {
 	if w.room.Tell(w.now) {
 		w.env.Log.Warn("a peer was turned away", "connection", l.name(), "reason", err)
-		w.event(Event{Kind: TurnedAway, Lane: l.name(), Err: err})
+		w.event(delivery.Event{Kind: delivery.TurnedAway, Lane: l.name(), Err: err})
 	}
 }

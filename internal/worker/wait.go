@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"slices"
+
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
@@ -110,10 +112,8 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 
 // connections are all on which frames of the endpoint may be.
 func (ep *Endpoint) connections() (ts []transport.Endpoint) {
-	for _, ls := range [][]*link{ep.up, ep.lost} {
-		for _, l := range ls {
-			ts = append(ts, l.Tep)
-		}
+	for _, l := range slices.Concat(ep.up, ep.lost) {
+		ts = append(ts, l.Tep)
 	}
 	return ts
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/openbraid/braid/internal/arrivals"
@@ -12,9 +13,33 @@ import (
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/timer"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
+
+// Options make a worker.
+type Options struct {
+	config.Config
+	Transports  []transport.Transport
+	Env         transport.Env
+	Memory      *memory.Table
+	Incarnation uint64    // of this process, not 0
+	Rails       topo.View // of this host, and what the user chose of them
+}
+
+// DialOptions are an endpoint's own.
+type DialOptions struct {
+	Mode   wire.Mode
+	Secret secret.Secret // that both sides are to have; not set: none
+}
+
+// ListenOptions are a listener's own.
+type ListenOptions struct {
+	Secret secret.Secret // that both sides are to have; not set: none
+}
 
 // Worker is one progress domain: its endpoints move when it does.
 type Worker struct {
@@ -150,10 +175,8 @@ func (w *Worker) Watch(on bool) {
 }
 
 func (w *Worker) endpoint(id uint64) *Endpoint {
-	for _, ep := range w.endpoints {
-		if ep.id == id {
-			return ep
-		}
+	if i := slices.IndexFunc(w.endpoints, func(ep *Endpoint) bool { return ep.id == id }); i >= 0 {
+		return w.endpoints[i]
 	}
 	return nil
 }
@@ -175,4 +198,9 @@ func (w *Worker) buryAll() {
 	}
 	clear(w.buried)
 	w.buried = w.buried[:0]
+}
+
+func (w *Worker) event(e delivery.Event) {
+	e.At = w.now
+	w.calls.Event(&e)
 }

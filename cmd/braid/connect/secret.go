@@ -29,6 +29,8 @@ type Flags struct {
 	SecretFlags  `embed:""`
 	SettingFlags `embed:""`
 
+	Control bool `help:"Let this user look at the process, and break things in it: braid inspect, braid fault. The same as --set control=on."`
+
 	Rails []string `sep:"none" placeholder:"A,B" complete:"rails" help:"On what lanes are built: interfaces, addresses, networks, patterns (eth0, 10.0.0.5, 10.0.0.0/16, eth*); ! before one leaves it out. Without it: all that reach the peer; braid info rails lists them."`
 }
 

@@ -64,6 +64,9 @@ func (c *Flags) Say(s *braid.Settings) error {
 	for _, text := range c.Set {
 		errs = append(errs, put(s, text))
 	}
+	if c.Control {
+		errs = append(errs, s.Set("control", "on", "--control"))
+	}
 	if len(c.Rails) > 0 {
 		errs = append(errs, s.Set("rails", strings.Join(c.Rails, ","), "--rails"))
 	}
@@ -120,6 +123,9 @@ func (c *Flags) Args() (args []string) {
 	}
 	for _, text := range c.Set {
 		args = append(args, "--set="+text)
+	}
+	if c.Control {
+		args = append(args, "--control")
 	}
 	if len(c.Rails) > 0 {
 		args = append(args, "--rails="+strings.Join(c.Rails, ","))

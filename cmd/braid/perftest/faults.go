@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/openbraid/braid/cmd/braid/plan"
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/trial"
@@ -17,30 +17,13 @@ import (
 
 // faultFlags say what is to be broken meanwhile.
 type faultFlags struct {
-	Fault  string `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, or text as \"cut lane=1 kind=reset after=1s for=500ms\". It goes on until the plan is over, with -n also so long; --verify is on."`
+	Fault  string `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, text as \"cut lane=1 kind=reset after=1s for=500ms\", or outside: what braid fault brings. It goes on until the plan is over, with -n also so long; --verify is on."`
 	Events string `placeholder:"FILE" help:"With --fault: write what happens to lanes, a line of JSON each."`
 	Matrix bool   `name:"fault-matrix" help:"Run each test with each transport and several plans, and print which hold."`
 }
 
-// readPlan reads a file, or text that is a plan itself.
-func readPlan(arg string) (fault.Plan, error) {
-	text, err := os.ReadFile(arg)
-	if err == nil {
-		p, err := fault.ParsePlan(string(text))
-		if err != nil {
-			return nil, fmt.Errorf("--fault %s: %w", arg, err)
-		}
-		return p, nil
-	}
-	p, bad := fault.ParsePlan(arg)
-	switch {
-	case bad == nil:
-		return p, nil
-	case !strings.ContainsAny(arg, " =;"):
-		return nil, fmt.Errorf("--fault %s: neither a file (%w) nor a rule (%w)", arg, err, bad)
-	}
-	return nil, fmt.Errorf("--fault: %w", bad)
-}
+// outside as a plan is one that braid fault brings.
+const outside = "outside"
 
 // faults are what the flags say; nil: nothing is broken.
 func (c *Command) faults() (*trial.Options, error) {
@@ -54,9 +37,15 @@ func (c *Command) faults() (*trial.Options, error) {
 	case c.CSV:
 		return nil, errors.New("--fault with -v: a verdict is no row of figures; use --json")
 	}
-	p, err := readPlan(c.Fault)
+	if c.Fault == outside {
+		if !c.Control {
+			return nil, errors.New("--fault outside needs --control: the rules come from braid fault, over the control socket")
+		}
+		return &trial.Options{Outside: true, Seed: c.Seed}, nil
+	}
+	p, err := plan.Read(c.Fault)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--fault: %w", err)
 	}
 	o := &trial.Options{Plan: p, Seed: c.Seed}
 	for _, r := range p {

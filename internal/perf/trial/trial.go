@@ -33,7 +33,7 @@ func (o *Options) Endless() bool {
 			return true
 		}
 	}
-	return o.Outside
+	return false
 }
 
 // Kills says whether the plan kills the peer for good.
@@ -65,7 +65,6 @@ type Trial struct {
 	begun  bool
 	enc    *json.Encoder
 	bad    error // of the events' writer
-	left   error // why who gave rules from outside went before they were over
 
 	last time.Duration // completion
 	gaps []verdict.Span
@@ -200,23 +199,12 @@ func (t *Trial) Done() {
 	t.last = now
 }
 
-// Over says whether the plan has nothing left to do.
-func (t *Trial) Over() bool { return t.drv.Dead() != nil || t.gone() || t.inj.Over() }
-
-// gone says whether who gave rules from outside left before they were over.
-func (t *Trial) gone() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.left != nil
-}
-
-// Abandoned is told that who gave rules from outside went before they were over.
-func (t *Trial) Abandoned(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.left == nil {
-		t.left = err
+// Over says whether the plan has nothing left to do, and whether that will not change.
+func (t *Trial) Over() bool {
+	if t.drv.Dead() != nil || t.inj.Abandoned() != nil {
+		return true
 	}
+	return t.inj.Over() && (!t.o.Outside || t.inj.Any())
 }
 
 // settleWithin is how long lanes may take to come back: longer than the longest pause between two dials, and a round more.
@@ -241,15 +229,12 @@ func (t *Trial) Verdict(c verdict.Counts, err error) *verdict.Report {
 		Lost: errors.Is(err, braid.ErrPeerFailed) || errors.Is(err, braid.ErrPeerRestarted),
 	}
 	if r.Dead == nil {
-		r.Rules = t.inj.Report()
+		r.Rules, r.Dead = t.inj.Report(), t.inj.Abandoned()
 	}
 	t.pulse.end()
 	r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return t.pulse.longest(from+t.zero, to+t.zero) }
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.Dead == nil {
-		r.Dead = t.left
-	}
 	for i := range t.events {
 		t.events[i].T = (t.events[i].At - t.zero).Seconds()
 	}

@@ -1,4 +1,4 @@
-package worker
+package delivery
 
 import (
 	"time"
@@ -6,38 +6,33 @@ import (
 	"github.com/openbraid/braid/internal/wire"
 )
 
-// EventKind says what happened to an endpoint.
-type EventKind uint8
+// Kind says what happened to an endpoint.
+type Kind uint8
 
 const (
-	LaneUp     EventKind = iota
-	LaneDown             // a lane is lost; its operations are being handed over
-	HandedOver           // everything that was outstanding on a lost lane is executed
-	Suspended            // no lane is left; the endpoint keeps its work and tries to get one back
+	LaneUp     Kind = iota
+	LaneDown        // a lane is lost; its operations are being handed over
+	HandedOver      // everything that was outstanding on a lost lane is executed
+	Suspended       // no lane is left; the endpoint keeps its work and tries to get one back
 	Resumed
 	Failed
 	TurnedAway // a peer that dialed a listener; there is no endpoint
 )
 
-func (k EventKind) String() string {
+func (k Kind) String() string {
 	return [...]string{"LaneUp", "LaneDown", "HandedOver", "Suspended", "Resumed", "Failed", "TurnedAway"}[k]
 }
 
 // Event is told to who asked for it. Which fields are set depends on the kind.
 type Event struct {
-	Kind     EventKind
+	Kind     Kind
 	At       time.Duration // of the worker's clock
-	Endpoint *Endpoint
-	Lane     string // "local->remote"
+	Endpoint any           // whose user the program knows; nil: none
+	Lane     string        // "local->remote"
 	Instance wire.Instance
 	Dialed   bool // this side opened the lane
 	Err      error
 	// Of LaneDown and HandedOver, in bytes of frames: what this side had posted on the lane and what it had accepted from it. Of
 	// HandedOver also: what the peer had accepted (its own count), and what was posted again.
 	Posted, Accepted, PeerAccepted, Replayed uint64
-}
-
-func (w *Worker) event(e Event) {
-	e.At = w.now
-	w.calls.Event(&e)
 }

@@ -1,0 +1,76 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+)
+
+// Ask asks the process, and calls each for every line of the answer, which it reads into reply first; dir "" is Dir of the user who
+// owns the process.
+//
+// Errors: that there is no socket, with what to do about it; what the process answers.
+func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(reply T) error) error {
+	if dir == "" {
+		st, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+		if err != nil && errors.Is(err, fs.ErrNotExist) && hasProc() {
+			return fmt.Errorf("there is no process %d", pid)
+		}
+		uid := os.Getuid()
+		if err == nil {
+			if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+				uid = int(sys.Uid)
+			}
+		}
+		dir = Dir(uid)
+	}
+	path := Path(dir, pid, 0)
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return fmt.Errorf("process %d has no control socket at %s (%w): start it with --control, BRAID_CONTROL=on or Options.Control, as this user", pid, path, err)
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	if err := json.NewEncoder(c).Encode(r); err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	for dec := json.NewDecoder(c); ; {
+		var line struct {
+			Error string `json:"error"`
+			Over  bool   `json:"over"`
+		}
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("process %d went, or does not answer: %w", pid, err)
+		}
+		if err := json.Unmarshal(raw, &line); err != nil {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+		if line.Error != "" {
+			return fmt.Errorf("process %d: %s", pid, line.Error)
+		}
+		var reply T
+		if err := json.Unmarshal(raw, &reply); err != nil {
+			return fmt.Errorf("process %d: %w", pid, err)
+		}
+		if err := each(reply); err != nil || line.Over || r.Do == "inspect" {
+			return err
+		}
+	}
+}
+
+func hasProc() bool {
+	_, err := os.Stat("/proc/self")
+	return err == nil
+}
