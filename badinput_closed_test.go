@@ -109,8 +109,8 @@ func nodeMethods(n *braid.Node) []method {
 	}
 }
 
-// TestClosed: what is closed says so, to every call, for ever, by an error that matches net.ErrClosed.
-func TestClosed(t *testing.T) {
+// TestA23_Closed: what is closed says so, to every call, for ever, by an error that matches net.ErrClosed.
+func TestA23_Closed(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		end  func(*pair)

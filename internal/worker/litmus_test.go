@@ -33,6 +33,7 @@ type stage struct {
 	ln      *worker.Listener // of b
 	log     strings.Builder
 	muted   bool // fetches are not logged
+	life    int  // of processes, so far
 }
 
 type actor struct {

@@ -46,11 +46,17 @@ func (s *stage) plain(name string, lanes int, c config.Times) *actor {
 	for i := range lanes {
 		rails = append(rails, fmt.Sprintf("%s%d", name, i))
 	}
-	a := &actor{stage: s, name: name, host: s.net.Host(name, rails...), named: map[string]*request.Request{}}
+	return s.on(s.net.Host(name, rails...), name, c, rails...)
+}
+
+// on starts a worker on a host.
+func (s *stage) on(h *sim.Host, name string, c config.Times, rails ...string) *actor {
+	a := &actor{stage: s, name: name, host: h, named: map[string]*request.Request{}}
 	env := a.host.Env()
 	var err error
+	s.life++
 	a.eng, err = worker.New(worker.Options{Transports: []transport.Transport{a.host}, Env: env, Memory: memory.NewTable(env.Rand),
-		Incarnation: uint64(name[0]), Rails: topo.View{Rails: topo.Fixed(rails...)}, Config: config.Config{Times: c}})
+		Incarnation: uint64(s.life), Rails: topo.View{Rails: topo.Fixed(rails...)}, Config: config.Config{Times: c}})
 	if err != nil {
 		panic(err)
 	}

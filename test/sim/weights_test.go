@@ -269,8 +269,8 @@ func TestLaneChanges(t *testing.T) {
 	}
 }
 
-// TestLaneComesBack: while a lane is gone the other one carries what it can, and when it is back both do as at first.
-func TestLaneComesBack(t *testing.T) {
+// TestB15_LaneComesBack: while a lane is gone the other one carries what it can, and when it is back both do as at first.
+func TestB15_LaneComesBack(t *testing.T) {
 	for _, k := range bulks() {
 		h := newHaul(t, 125, 60)
 		h.kind, h.size, h.depth = k.kind, chunk, 32
@@ -293,9 +293,9 @@ func TestLaneComesBack(t *testing.T) {
 	}
 }
 
-// TestPausingLane: of four lanes one stands still now and then, for as long as it may without being given up. Nothing waits for it for
+// TestB4_PausingLane: of four lanes one stands still now and then, for as long as it may without being given up. Nothing waits for it for
 // longer than that.
-func TestPausingLane(t *testing.T) {
+func TestB4_PausingLane(t *testing.T) {
 	for _, k := range bulks() {
 		h := newHaul(t, 60, 60, 60, 60)
 		h.kind, h.size, h.depth = k.kind, chunk, 32

@@ -1,0 +1,187 @@
+package braid_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/mix"
+	"github.com/openbraid/braid/transport/softrc"
+	"github.com/openbraid/braid/transport/tcp"
+)
+
+// What users of other libraries have met, where one process is enough to see it. The others are in test/multiproc, test/sim and internal/worker.
+
+// TestA10_CanceledGetIsNotWritten: a get whose context is over gives its buffer back; what the peer still answers is not written there.
+func TestA10_CanceledGetIsNotWritten(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	mem, err := p.bn.Alloc(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := mem.Key(braid.Read)
+	dst, poison := make([]byte, 1<<20), bytes.Repeat([]byte{0xa5}, 1<<20)
+	canceled := 0
+	for i := range 200 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*5*time.Microsecond)
+		err := p.a.Get(ctx, dst, key, 0)
+		cancel()
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		canceled++
+		copy(dst, poison)
+		if err := p.a.Flush(testContext(t)); err != nil { // what was asked for is answered by then, or dropped
+			t.Fatal(err)
+		}
+		if !bytes.Equal(dst, poison) {
+			t.Fatalf("get %d was canceled, and written later", i)
+		}
+	}
+	if canceled == 0 {
+		t.Error("none was canceled: the test missed its moment")
+	}
+}
+
+// TestA11_CancelLargeGetHalfWay: a get of 64 MiB that is given up half way ends with its bytes or with the context's error, and the next one works.
+func TestA11_CancelLargeGetHalfWay(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	mem, err := p.bn.Alloc(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mem.Bytes() {
+		mem.Bytes()[i] = byte(i >> 8)
+	}
+	key, dst := mem.Key(braid.Read), make([]byte, 64<<20)
+	begun := time.Now()
+	if err := p.a.Get(testContext(t), dst, key, 0); err != nil {
+		t.Fatal(err)
+	}
+	whole := time.Since(begun)
+	for i := range 8 {
+		clear(dst)
+		ctx, cancel := context.WithTimeout(context.Background(), whole*time.Duration(i)/8)
+		err := p.a.Get(ctx, dst, key, 0)
+		cancel()
+		switch {
+		case err == nil && !bytes.Equal(dst, mem.Bytes()):
+			t.Fatal("it says that it is whole, and is not")
+		case err != nil && !errors.Is(err, context.DeadlineExceeded):
+			t.Fatal(err)
+		}
+	}
+	clear(dst)
+	if err := p.a.Get(testContext(t), dst, key, 0); err != nil || !bytes.Equal(dst, mem.Bytes()) {
+		t.Error("the get after those:", err)
+	}
+}
+
+// TestA19_EachModeOnEachTransport: an endpoint comes up, works and closes in each error mode over each set of transports.
+func TestA19_EachModeOnEachTransport(t *testing.T) {
+	sets := []struct {
+		name string
+		addr string
+		make func() transport.Transport
+	}{
+		{"tcp", "127.0.0.1:0", func() transport.Transport { return tcp.New(tcp.Options{}) }},
+	}
+	if runtime.GOOS == "linux" {
+		rc := func() transport.Transport { return softrc.New(softrc.Options{}) }
+		sets = append(sets, []struct {
+			name string
+			addr string
+			make func() transport.Transport
+		}{
+			{"rc", "127.0.0.1:0", rc},
+			{"tcp and rc", "127.0.0.1:0", func() transport.Transport {
+				return mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: rc(), Takes: func(host string) bool { return host == "127.0.0.2" }})
+			}},
+		}...)
+	}
+	for _, s := range sets {
+		for _, mode := range []braid.ErrorMode{braid.Failover, braid.Peer, braid.None} {
+			t.Run(fmt.Sprintf("%s %v", s.name, mode), func(t *testing.T) {
+				tidy(t)
+				o := func() braid.Options {
+					return braid.Options{ErrorMode: mode, Transports: []transport.Transport{s.make()}, Rails: []string{"127.0.0.1", "127.0.0.2"}}
+				}
+				n, err := braid.Open(o())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer n.Close()
+				w := n.Worker()
+				got := make(chan []byte, 1)
+				w.HandleAM(1, func(m *braid.Message) { got <- bytes.Clone(m.Payload()) })
+				ln, err := w.Listen(s.addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := braid.Open(o())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				ctx := testContext(t)
+				ep, err := c.Worker().Dial(ctx, ln.Addr())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ep.Mode() != mode || len(ep.Lanes()) != 2 {
+					t.Errorf("mode %v, want %v; %d lanes", ep.Mode(), mode, len(ep.Lanes()))
+				}
+				if err := errors.Join(ep.SendAM(ctx, 1, nil, []byte("hello")), ep.Flush(ctx), ep.Close(ctx)); err != nil {
+					t.Error(err)
+				}
+				if m := <-got; string(m) != "hello" {
+					t.Errorf("%q came", m)
+				}
+			})
+		}
+	}
+}
+
+// TestA21_OpenAndCloseFromBothEnds: 500 times an endpoint is opened and closed from both ends at once. Each close ends, with nothing worse than that the other
+// side was first, and nothing is left.
+func TestA21_OpenAndCloseFromBothEnds(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	times := 500
+	if testing.Short() {
+		times = 100
+	}
+	for i := range times {
+		a, err := p.aw.Dial(ctx, p.ln.Addr())
+		if err != nil {
+			t.Fatalf("dial %d: %v", i, err)
+		}
+		b, err := p.ln.Accept(ctx)
+		if err != nil {
+			t.Fatalf("accept %d: %v", i, err)
+		}
+		a.PostAM(1, nil, []byte("x")).Release()
+		ends := make(chan error, 2)
+		for _, ep := range []*braid.Endpoint{a, b} {
+			go func() { ends <- ep.Close(ctx) }()
+		}
+		for range 2 {
+			if err := <-ends; err != nil && !errors.Is(err, braid.ErrPeerClosed) && !errors.Is(err, braid.ErrHandler) {
+				t.Fatalf("close %d: %v", i, err)
+			}
+		}
+	}
+}
