@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/self"
-	"github.com/openbraid/braid/transport/tcp"
 )
 
 // Default is the transports that work everywhere: TCP, and without a network what dials a listener of its own worker.
@@ -192,11 +192,9 @@ func (o *Options) node() config.Node {
 	return n
 }
 
-// transports are those that the settings choose. Without tcp there is no first connection, so it is always one of them.
+// transports are those that the settings choose. One that carries lanes over the network is always among them, the first.
 func transports(n config.Node, faults *fault.Injector) []transport.Transport {
-	list := []transport.Transport{tcp.New(tcp.Options{
-		SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
-	})}
+	list := []transport.Transport{carriers.Network(n, faults)}
 	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
 		list = append(list, self.New(self.Options{}))
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/openbraid/braid/bench/datagrams"
 )
 
 // echoRole makes this program one end of a ping-pong over the standard library's connections: "cpu" for the server, "cpu address" for
@@ -84,15 +86,15 @@ func echo(role string) error {
 			return err
 		}
 	}
-	datagrams := os.Getenv(echoDatagrams)
+	stream := os.Getenv(echoDatagrams)
 	if isClient {
 		dialed, err := net.Dial("tcp", addr)
 		if err != nil {
 			return err
 		}
 		defer dialed.Close()
-		if datagrams != "" {
-			return datagramEnd(datagrams, dialed, true)
+		if stream != "" {
+			return datagrams.End(stream, dialed, true)
 		}
 		if s != nil {
 			return s.client(dialed)
@@ -108,8 +110,8 @@ func echo(role string) error {
 	if err != nil {
 		return err
 	}
-	if datagrams != "" {
-		return datagramEnd(datagrams, accepted, false)
+	if stream != "" {
+		return datagrams.End(stream, accepted, false)
 	}
 	if s != nil {
 		return s.server(accepted)

@@ -120,10 +120,14 @@ func TestInfoParts(t *testing.T) {
 	if i := slices.IndexFunc(r.Limits, func(l info.Limit) bool { return l.Name == "open_files" }); i < 0 || r.Limits[i].Value == 0 {
 		t.Errorf("%+v", r.Limits)
 	}
-	if x := r.Transports; len(x) != 2 || x[0].Name != "tcp" || !x[0].Used || !strings.Contains(x[0].Why, "kept") || !x[1].Used || x[1].MaxFrame == 0 {
+	if x := r.Transports; len(x) < 3 || x[0].Name != "tcp" || !x[0].Used || !strings.Contains(x[0].Why, "kept") || !x[1].Used || x[1].MaxFrame == 0 {
 		t.Errorf("%+v", x)
 	}
 	if x, _ := report(t, "--set", "transports=tcp"); x.Transports[1].Used {
+		t.Errorf("%+v", x.Transports)
+	}
+	x, _ := report(t, "--set", "transports=rc")
+	if last := x.Transports[len(x.Transports)-1]; last.Name != "rc" || !last.Used || x.Transports[0].Used || !strings.Contains(x.Transports[0].Why, "rc") {
 		t.Errorf("%+v", x.Transports)
 	}
 	if x, _ := report(t, "limits"); x.Limits == nil || x.Build != nil || x.Config != nil {

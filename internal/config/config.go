@@ -58,6 +58,13 @@ type Node struct {
 	Control    int // the same
 	Secret     string
 	Sockets    Sockets
+	RC         RC
+}
+
+// RC is what RDMA in software is told.
+type RC struct {
+	Trust    []string // what it may be used for although its packets carry no proof
+	ReadFrom int      // bytes from which on payloads are read by the peer; 0: never
 }
 
 // MostLanes is how many lanes an endpoint has at most, unless MaxLanes says otherwise.

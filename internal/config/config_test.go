@@ -100,7 +100,7 @@ func TestGrammar(t *testing.T) {
 		{"lanes", "auto", "auto"}, {"lanes", "16", "16"}, {"lanes", "17", ""},
 		{"rails", "eth0", "eth0"}, {"rails", " eth0 , 10.0.0.5 ", "eth0,10.0.0.5"}, {"rails", "auto", "auto"}, {"rails", "", ""}, {"rails", "a,,b", ""}, {"rails", "a\x00", ""},
 		{"error-mode", "none", "none"}, {"error-mode", "None", ""}, {"error-mode", "", ""},
-		{"transports", "self", "self"}, {"transports", "tcp,rc", ""},
+		{"transports", "self", "self"}, {"transports", "tcp,ib", ""},
 		{"name", "worker 3", "worker 3"}, {"name", "line\nend", ""}, {"name", "\xff", ""}, {"name", "0123456789012345678901234567890123456789012345678901234567890123", "0123456789012345678901234567890123456789012345678901234567890123"}, {"name", "01234567890123456789012345678901234567890123456789012345678901234", ""},
 	} {
 		k, _ := Lookup(c.key)

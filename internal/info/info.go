@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/softrc"
 )
 
 // Report is everything. Parts that were not asked for are empty.
@@ -71,9 +73,12 @@ type Transport struct {
 // TransportsOf are those built in, with what the setting "transports" makes of them.
 func TransportsOf(s *braid.Settings) (list []Transport) {
 	named := strings.Split(value(s, "transports"), ",")
-	for _, t := range braid.Default() {
+	rc := carriers.RC(named)
+	for _, t := range append(braid.Default(), softrc.New(softrc.Options{})) {
 		x := Transport{Name: t.Name(), Used: slices.Contains(named, t.Name()), Why: "named by the setting transports"}
 		switch {
+		case rc && x.Name == "tcp":
+			x.Why = "rc, which the setting transports names, takes its place"
 		case !x.Used && x.Name == "tcp":
 			x.Used, x.Why = true, "not named by the setting transports, and kept: the first connection needs it"
 		case !x.Used:
@@ -101,7 +106,7 @@ type Devices struct {
 
 // DevicesOf says which there are, and why they are not used.
 func DevicesOf() *Devices {
-	d := &Devices{RDMA: []string{}, Why: "braid drives no RDMA hardware yet; lanes run over TCP, there by its IP address. A program may hand in RDMA in software, transport/softrc"}
+	d := &Devices{RDMA: []string{}, Why: "braid drives no RDMA hardware yet; lanes run over TCP, there by its IP address. RDMA in software needs none (transports=rc)"}
 	entries, err := os.ReadDir("/sys/class/infiniband")
 	if err != nil {
 		return d // none, or a system that has no such folder

@@ -97,6 +97,7 @@ var rooms = []room{
 	{dir: "internal/outbox", rank: 6, kind: engine},
 	{dir: "transport/softrc", rank: 6, kind: implementation, edge: true},
 
+	{dir: "internal/carriers", rank: 7, kind: public},
 	{dir: "internal/control", rank: 7, kind: engine, edge: true},
 	{dir: "internal/worker", rank: 7, kind: engine},
 

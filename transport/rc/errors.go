@@ -17,8 +17,8 @@ func (ep *endpoint) wrap(op string, kind, err error) error {
 }
 
 var (
-	errTrust     = errors.New("RDMA packets carry no proof of who sent them: set Options.TrustNetwork if whoever can send to this address may be trusted")
-	errSecret    = errors.New("a secret proves both ends of a lane, and RDMA packets after that carry no proof: set rc.Options.AllowSecret if that is enough")
+	errTrust     = errors.New("RDMA packets carry no proof of who sent them: set rc.Options.TrustNetwork, or rc-trust=network, if whoever can send to this address may be trusted")
+	errSecret    = errors.New("a secret proves both ends of a lane, and RDMA packets after that carry no proof: set rc.Options.AllowSecret, or rc-trust=secret, if that is enough")
 	errOneAddr   = errors.New("an RDMA device has one address: name it")
 	errNobody    = errors.New("nobody listens there")
 	errFull      = errors.New("too many connections wait there; try again")

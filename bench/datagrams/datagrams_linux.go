@@ -1,4 +1,4 @@
-package main
+package datagrams
 
 import (
 	crand "crypto/rand"
@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	mib        = 1 << 20
 	writeBytes = mib
 	writeDepth = 4
 	// A device hands so many datagrams to the system at a time, has so many under way, and takes so many.
@@ -28,8 +29,8 @@ const (
 	datagramsFor                     = time.Second
 )
 
-// datagramEnd plays one end of a stream over UDP. c is for what the two must tell each other.
-func datagramEnd(what string, c net.Conn, client bool) error {
+// End plays one end of a stream over UDP, and the client prints MB/s. c is for what the two must tell each other.
+func End(what string, c net.Conn, client bool) error {
 	defer c.Close()
 	over := new(atomic.Bool)
 	var e interface {

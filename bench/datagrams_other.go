@@ -1,7 +1,0 @@
-//go:build !linux
-
-package main
-
-import "net"
-
-func datagramEnd(string, net.Conn, bool) error { return errNotPolled }

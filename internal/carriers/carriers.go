@@ -1,0 +1,35 @@
+package carriers
+
+import (
+	"slices"
+
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/faulty"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/softrc"
+	"github.com/openbraid/braid/transport/tcp"
+)
+
+// Network is what the lanes of a node run over that leave its process. There is always one: without it there would be no first connection. Who names rc gets
+// it, instead of tcp.
+// Faults, if they aren't nil, stand in front of its connections.
+func Network(n config.Node, faults *fault.Injector) transport.Transport {
+	if !RC(n.Transports) {
+		return tcp.New(tcp.Options{
+			SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
+		})
+	}
+	o := softrc.Options{RC: rc.Options{
+		TrustNetwork: slices.Contains(n.RC.Trust, "network"), AllowSecret: slices.Contains(n.RC.Trust, "secret"), ReadFrom: n.RC.ReadFrom,
+	}}
+	if faults != nil {
+		o.Wrap = func(c carrier.Carrier, at rc.Place) carrier.Carrier { return faulty.New(c, faults, at.Now) }
+	}
+	return softrc.New(o)
+}
+
+// RC says whether rc is named.
+func RC(transports []string) bool { return slices.Contains(transports, "rc") }

@@ -1,0 +1,6 @@
+// Package carriers makes what carries lanes over the network, as the settings choose: tcp, or rc over RDMA devices in software.
+//
+//	settings ──> Network ──> transport
+//
+// The root package imports it, and programs that show what there is.
+package carriers
