@@ -89,16 +89,18 @@ type rcRun struct {
 
 const rcSlots = 64
 
+// carriers are transports over devices with these cables; mixed: with TCP on the first rail.
+func (c *cables) carriers(mixed bool) []transport.Transport {
+	lanes := softrc.New(softrc.Options{Wrap: c.wrap})
+	if mixed {
+		lanes = mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: lanes, Takes: func(host string) bool { return host == "127.0.0.2" }})
+	}
+	return []transport.Transport{lanes, self.New(self.Options{})}
+}
+
 func testRC(t *testing.T, mixed bool) {
 	r := &rcRun{t: t, ctx: testContext(t), wires: &cables{cut: map[netip.Addr]bool{}}, rails: []string{"127.0.0.1", "127.0.0.2"}}
-	carriers := func() []transport.Transport {
-		lanes := softrc.New(softrc.Options{Wrap: r.wires.wrap})
-		if mixed {
-			lanes = mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: lanes, Takes: func(host string) bool { return host == "127.0.0.2" }})
-		}
-		return []transport.Transport{lanes, self.New(self.Options{})}
-	}
-	r.pair = connect(t, braid.Options{Transports: carriers(), Rails: r.rails, OnEvent: r.event}, braid.Options{Transports: carriers(), Rails: r.rails})
+	r.pair = connect(t, braid.Options{Transports: r.wires.carriers(mixed), Rails: r.rails, OnEvent: r.event}, braid.Options{Transports: r.wires.carriers(mixed), Rails: r.rails})
 	if n := len(r.a.Lanes()); n != 2 {
 		t.Fatalf("%d lanes", n)
 	}
@@ -222,4 +224,20 @@ func TestRCTrust(t *testing.T) {
 	if err := p.a.Flush(testContext(t)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFenceOverMixedLanes: what is put before a fence goes over a lane of TCP and one of RDMA, which is cut now and then.
+func TestFenceOverMixedLanes(t *testing.T) {
+	wires := &cables{cut: map[netip.Addr]bool{}}
+	rails := []string{"127.0.0.1", "127.0.0.2"}
+	p := connect(t, braid.Options{Transports: wires.carriers(true), Rails: rails}, braid.Options{Transports: wires.carriers(true), Rails: rails})
+	flagBehindData(t, p, func(ep *braid.Endpoint) { ep.Fence() }, func(i int) {
+		switch i % 10 {
+		case 4:
+			wires.set(rails[1], true)
+		case 6:
+			wires.set(rails[1], false)
+			waitFor(t, "both lanes", func() bool { return len(p.a.Lanes()) == 2 })
+		}
+	})
 }
