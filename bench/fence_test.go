@@ -6,20 +6,22 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/openbraid/braid/internal/perf/duo"
 )
 
 // The loop in C over UCX is built and runs over each transport, and so does ours: how fast is nobody's concern here.
 func TestFencesBesideUCX(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	_, clean, err := buildUCX(ctx)
+	ucx, err := duo.Build(ctx)
 	if err != nil {
 		if os.Getenv("BRAID_NO_SKIP") != "" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	clean()
+	ucx.Close()
 	b := &bench{only: regexp.MustCompile("^fence/ucx/"), Rounds: 1, cpuA: "0", cpuB: "0"}
 	var r report
 	for len(r.Rows) == 0 && ctx.Err() == nil { // until no processor has moved

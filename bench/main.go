@@ -28,7 +28,6 @@ type bench struct {
 
 	cpuA, cpuB string
 	only       *regexp.Regexp
-	putFence   string // the program in C, once it is built
 }
 
 func main() {

@@ -1,9 +1,9 @@
 /*
- * put_fence: what bench/fence.go measures, with UCX. Two workers in one process, polled in turns, up to 64 puts under way:
+ * put_fence: what package duo measures, with UCX. Two workers in one process, polled in turns, up to 64 puts under way:
  *
  *   put_fence put|fence N      prints the nanoseconds of one of N puts of 8 bytes, each with a fence after it or without
  *
- * UCX_TLS chooses the transport. The bench builds it: cc -O2 put_fence.c -lucp -lucs
+ * UCX_TLS chooses the transport. Build compiles it: cc -O2 put_fence.c -lucp -lucs
  */
 #include <stdio.h>
 #include <stdlib.h>
