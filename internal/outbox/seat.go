@@ -100,7 +100,6 @@ func (b *Box) LaneLost(l *lane.Lane) {
 	if b.lastPut != nil && b.lastPut.Lane == l {
 		b.lastPut = nil
 	}
-	b.ordered.without(l)
 	b.host.Wake()
 }
 

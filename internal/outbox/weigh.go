@@ -35,16 +35,6 @@ type orderClass struct {
 	moved time.Duration // when the last move was decided
 }
 
-// without forgets a lane that is lost.
-func (o *orderClass) without(l *lane.Lane) {
-	if o.next != nil && o.next.Lane == l {
-		o.next = nil
-	}
-	if o.rival != nil && o.rival.Lane == l {
-		o.rival = nil
-	}
-}
-
 // orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
 // unacknowledged on another lane, lost or to be left, nobody may pass them by.
 func (b *Box) orderLane() *seat {
@@ -55,7 +45,7 @@ func (b *Box) orderLane() *seat {
 	if o.unacked > 0 {
 		return nil
 	}
-	if o.seat, o.next = o.next, nil; o.seat == nil {
+	if o.seat, o.next = o.next, nil; o.seat == nil || o.seat.State() != lane.Up {
 		o.seat = b.soonest(probe)
 	}
 	return o.seat

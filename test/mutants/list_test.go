@@ -50,7 +50,11 @@ var mutants = []mutant{
 	{"R10: messages move to another lane while some are under way", "internal/outbox/weigh.go",
 		"	if o.unacked > 0 {\n		return nil\n	}", "	if o.unacked > 0 && o.next == nil {\n		return nil\n	}", seeds},
 	{"the end of the last message does not end the wait of a move", "internal/outbox/weigh.go",
-		"o.unacked == 0 && o.next != nil {", "false {", seeds},
+		"o.unacked == 0 && o.next != nil {", "false {", "./test/sim -run TestMove"},
+	{"lanes are chosen by what is under way, whatever they bring", "internal/outbox/weigh.go",
+		"s.meter.Cost(s.Backlog(), size)", "float64(s.Backlog())", "./test/sim -run TestUnequalLanes"},
+	{"what waits for the room of a lane that stands still is not looked at again", "internal/outbox/weigh.go",
+		"	if b.waiting > 0 || b.replayAny.n > 0 || b.gets.replies.n > 0 {", "	if false {", "./test/sim -run TestStandsStill"},
 
 	{"R11: a message is closed before its parts are acknowledged", "internal/outbox/stripe.go",
 		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", seeds},

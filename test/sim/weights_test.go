@@ -237,16 +237,28 @@ func TestNotHeldBack(t *testing.T) {
 	}
 }
 
-// TestSmallOnBest: small operations, one at a time, go on the fast lane, though both have nothing else to do.
+// TestSmallOnBest: small operations, one at a time, leave the lane that they stayed on when it becomes the slow one, though it has nothing else
+// to do.
 func TestSmallOnBest(t *testing.T) {
 	for _, k := range bulks() {
-		h := newHaul(t, 12, 125)
-		h.kind, h.size, h.depth = k.kind, chunk, 16
-		h.run(t, 700*time.Millisecond) // until the side that sends the bytes knows which one that is
-		h.kind, h.size, h.depth = k.kind, 2000, 1
-		h.run(t, 700*time.Millisecond)
-		if _, s := h.shares(t, 100*time.Millisecond); s[1] < 0.95 {
-			t.Errorf("%s: shares %.3f of a slow lane and a fast one", k.name, s)
+		h := newHaul(t, 125, 125)
+		small := func() float64 {
+			h.kind, h.size, h.depth = k.kind, 2000, 1
+			h.run(t, 700*time.Millisecond)
+			_, s := h.shares(t, 100*time.Millisecond)
+			return s[1]
+		}
+		slow := 0
+		if small() > 0.5 {
+			slow = 1
+		}
+		h.rate(slow, 12, 50*time.Microsecond)
+		h.kind, h.size, h.depth = k.kind, chunk-1000, 16 // without a last frame that is small
+		h.run(t, 700*time.Millisecond)                   // until the side that sends the bytes knows
+		h.depth = 0
+		h.run(t, 200*time.Millisecond)
+		if s := small(); s < 0.95 == (slow == 0) {
+			t.Errorf("%s: a share of %.3f on lane 1, the slow one is lane %d", k.name, s, slow)
 		}
 	}
 }
@@ -336,5 +348,71 @@ func TestOrderLane(t *testing.T) {
 	best("after it came back")
 	if n := h.a.ep.Stats().Moves; n == 0 || n > 4 {
 		t.Errorf("messages were moved %d times", n)
+	}
+}
+
+// TestOrderLaneStays: lanes that take turns in being the better one don't make messages follow each of them.
+func TestOrderLaneStays(t *testing.T) {
+	h := newHaul(t, 125, 30)
+	h.kind, h.size, h.depth = request.AM, chunk, 32
+	for i := range 15 {
+		h.rate(i%2, 125, 50*time.Microsecond)
+		h.rate(1-i%2, 10, 50*time.Microsecond)
+		h.run(t, 200*time.Millisecond)
+	}
+	if n := h.a.ep.Stats().Moves; n > 3 {
+		t.Errorf("messages were moved %d times in 3 s", n)
+	}
+}
+
+// TestMove: messages that move to another lane wait for a round trip, and not longer.
+func TestMove(t *testing.T) {
+	h := newHaul(t, 125, 125)
+	h.kind, h.size = request.AM, 2000
+	for i := range 10 {
+		h.depth = 0
+		h.run(t, 20*time.Millisecond) // nothing is under way
+		for n := range 8 {
+			if to := h.up()[1-i%2].Instance.String(); n == 4 && !h.a.ep.Prefer(to) {
+				t.Fatalf("no lane %s", to)
+			}
+			r, err := h.post()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.open = append(h.open, r)
+		}
+		h.gap = 0
+		if _, s := h.shares(t, 3*time.Millisecond); len(h.open) > 0 || s[1-i%2] < 0.95 {
+			t.Errorf("%d messages have not ended, shares %.3f after messages were to move to lane %d", len(h.open), s, 1-i%2)
+		}
+	}
+}
+
+// TestStandsStill: while the fast lane stands still, and has no room left, the slow one carries what there is, though nobody posts anything.
+func TestStandsStill(t *testing.T) {
+	h := newHaul(t, 125, 1000)
+	h.buf = make([]byte, 128*chunk)
+	far := h.b.mem.Add(make([]byte, len(h.buf)))
+	h.key = far.Key(wire.Write, h.b.incarnation)
+	h.kind, h.size, h.depth = request.Put, chunk, 16
+	h.run(t, 500*time.Millisecond)
+	h.depth = 0
+	h.run(t, 50*time.Millisecond)
+	h.size, h.depth = len(h.buf), 1
+	h.run(t, 20*time.Millisecond)
+	h.rate(1, 1000, 30*time.Millisecond) // what is sent now arrives so much later, and all behind it
+	h.run(t, 500*time.Microsecond)
+	h.rate(1, 1000, 50*time.Microsecond)
+	h.run(t, 4500*time.Microsecond)
+	was := h.up()
+	h.run(t, 20*time.Millisecond)
+	now := h.up()
+	if n := now[1].AckedBytes - was[1].AckedBytes; n > 0 {
+		t.Fatalf("%d bytes were acknowledged on the lane that stands still", n)
+	}
+	got := float64(now[0].AckedBytes-was[0].AckedBytes) / mega / 0.020
+	if got < 100 {
+		t.Errorf("the other one carries %.0f of 125", got)
 	}
 }
