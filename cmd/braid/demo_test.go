@@ -121,6 +121,23 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestDemoRC: the same over RDMA devices in software; a device has one address, so both lanes on one is an error.
+func TestDemoRC(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("devices in software need Linux")
+	}
+	t.Parallel()
+	out, people, status := built(t, "demo", "--json", "--seconds", "2", "--transport", "rc")
+	if f := check(t, out, people, status); f.Operations == 0 || !strings.Contains(people, "over RDMA devices in software") {
+		t.Errorf("%s\n%s", out, people)
+	}
+	for _, args := range [][]string{{"--rails", "127.0.0.1,127.0.0.1"}, {"--transport", "ib"}} {
+		if _, people, status = built(t, append([]string{"demo", "--transport", "rc"}, args...)...); status != 2 || !strings.Contains(people, "--transport") {
+			t.Errorf("%v: status %d\n%s", args, status, people)
+		}
+	}
+}
+
 // TestDemoFiles: a file of odd length over one address, and one with nothing in it.
 func TestDemoFiles(t *testing.T) {
 	for _, size := range []int{0, 1_234_567} {

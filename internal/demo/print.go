@@ -56,8 +56,12 @@ func (p *printer) intro(s spec, note string) {
 	case s.Bytes >= 0:
 		what = live.Size(uint64(s.Bytes)) + " of generated data"
 	}
-	fmt.Fprintf(p.w, "Two processes, one endpoint, two lanes (%s and %s): puts and active messages carry %s.\n",
-		p.rails.Names[0], p.rails.Names[1], what)
+	over := ""
+	if s.Over == overRC {
+		over = " over RDMA devices in software"
+	}
+	fmt.Fprintf(p.w, "Two processes, one endpoint, two lanes%s (%s and %s): puts and active messages carry %s.\n",
+		over, p.rails.Names[0], p.rails.Names[1], what)
 	fmt.Fprintf(p.w, "On the way the first lane is cut by a reset, later the second by silence. Nothing may be lost, nothing done twice.\n")
 	if note != "" {
 		fmt.Fprintln(p.w, p.paint(yellow, "Note: "+note+"."))

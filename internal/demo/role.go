@@ -43,6 +43,10 @@ func Child(role string, set *braid.Settings, in io.Reader, out io.Writer) error 
 		cancel(errParent)
 	}()
 	t := newTeller(out)
+	set, err := s.settings(set)
+	if err != nil {
+		return err
+	}
 	key, err := braid.ParseSecret(s.Secret)
 	switch {
 	case err != nil:
@@ -61,6 +65,15 @@ func Child(role string, set *braid.Settings, in io.Reader, out io.Writer) error 
 		t.tell(line{Failed: err.Error()})
 	}
 	return err
+}
+
+// settings are those of a child: what lanes run over is said by the task.
+func (s *spec) settings(set *braid.Settings) (*braid.Settings, error) {
+	set = set.Clone()
+	if s.Over != overRC {
+		return set, set.Set("transports", "tcp,self", "--transport")
+	}
+	return set, errors.Join(set.Set("transports", "rc,self", "--transport"), set.Set("rc-trust", "secret,network", "--transport"))
 }
 
 var errParent = errors.New("the parent process ended")

@@ -17,6 +17,7 @@ type Options struct {
 	Bytes   int64         // of generated data; 0: as many as the time allows
 	Time    time.Duration // how long, about
 	Rails   []string      // two local addresses
+	Over    string        // what lanes run over: tcp, the default, or rc
 	Secret  braid.Secret  // not set: one for this run
 	Out     io.Writer     // for people, while it runs
 	Screen  *live.Screen  // draws what lanes carry, on the terminal that Out is; nil: lines
@@ -40,7 +41,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if !o.Secret.IsSet() {
 		o.Secret = braid.NewSecret()
 	}
-	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time, Live: o.Screen != nil, Secret: o.Secret.Text()}
+	s := spec{File: o.File, Bytes: o.Bytes, Time: o.Time, Live: o.Screen != nil, Over: o.Over, Secret: o.Secret.Text()}
 	switch {
 	case o.File != "":
 		size, err := CheckFile(o.File)
@@ -54,6 +55,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	var note string
 	var err error
 	if s.Rails, note, err = findRails(o.Rails); err != nil {
+		return nil, err
+	}
+	if err := checkTransport(o.Over, s.Rails); err != nil {
 		return nil, err
 	}
 	r := &run{spec: s, p: newPrinter(o.Out, s.Rails, o.Color), news: make(chan news, 64), book: newBook(s.Rails)}

@@ -11,7 +11,6 @@ import (
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/demo/tally"
 	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/tcp"
 )
 
 // redialMax: a lane that comes back shall be seen to do so within the show. By default the pauses grow up to 5 s.
@@ -60,7 +59,7 @@ func (x *sender) connect(ctx context.Context, o braid.Options) (k keys, err erro
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	o.Name, o.Rails, o.Lanes, o.OnEvent = "demo sender", x.spec.Rails.local(), lanes, x.event
-	o.Transports = []transport.Transport{tcp.New(tcp.Options{Wrapper: x.fence})}
+	o.Transports = []transport.Transport{x.fence.transport(x.spec.Over)}
 	o.Settings = o.Settings.Clone()
 	if err := o.Settings.Default("redial-max", redialMax.String()); err != nil {
 		return k, err

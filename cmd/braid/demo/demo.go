@@ -22,6 +22,7 @@ type Command struct {
 	Seconds float64         `default:"10" placeholder:"N" help:"How long to move data, about (${default})."`
 	Size    shell.ByteCount `placeholder:"BYTES" help:"How much data to generate, as 500M or 2G; without it, as much as goes in that time."`
 	Rails   []string        `default:"127.0.0.1,127.0.0.2" placeholder:"A,B" help:"Two local addresses, one a lane (${default})."`
+	Over    string          `name:"transport" default:"tcp" placeholder:"NAME" help:"What the lanes run over: tcp (default), or rc over RDMA devices in software."`
 	Plain   bool            `help:"Lines instead of a picture, also on a terminal."`
 	Role    string          `hidden:""`
 
@@ -46,6 +47,7 @@ Examples:
   braid demo video.mp4          move a file; its SHA-256 is printed for both sides
   braid demo --seconds 4 --json the figures for a program
   braid demo --rails 10.0.0.5,10.1.0.5
+  braid demo --transport rc     over RDMA devices in software
   braid demo --set lost-after=100ms   how long is the blackout if a lane may be silent for longer?
 `
 }
@@ -93,7 +95,7 @@ func (c *Command) run(w shell.World) error {
 		screen = live.New(people.File)
 	}
 	r, err := demo.Run(w.Ctx, demo.Options{
-		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails, Secret: secret,
+		File: c.File, Bytes: int64(c.Size), Time: time.Duration(c.Seconds * float64(time.Second)), Rails: c.Rails, Over: c.Over, Secret: secret,
 		Out: people, Screen: screen, Color: people.IsTerminal() && os.Getenv("NO_COLOR") == "", Command: append([]string{self, "demo"}, c.flags().Args()...),
 	})
 	if err != nil {
