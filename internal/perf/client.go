@@ -219,19 +219,21 @@ func (c *client) begin(total uint64) error {
 		n.Slots = c.p.Outstanding
 	case c.test.get && c.p.Verify:
 		n.Slots = getSlots(&c.p)
+	case c.test.atomic && c.p.Verify:
+		n.Slots = c.p.Outstanding
 	case c.p.Verify:
 		c.head = make([]byte, max(c.p.Header, wordLen))
 	}
 	c.slots = uint64(n.Slots)
-	if c.p.Verify && (c.test.latency || c.test.get) {
+	if c.p.Verify && (c.test.latency || c.test.get || c.test.fetch) {
 		c.ledger = newLedger(total)
-		c.ledger.free = c.test.get
+		c.ledger.free = c.test.get || c.test.fetch
 	}
 	answer, err := c.ask(n, kindReady)
 	if err != nil {
 		return err
 	}
-	if c.test.put || c.test.get {
+	if c.test.put || c.test.get || c.test.atomic {
 		c.key, err = braid.ParseRKey(answer.Key)
 	}
 	return err
@@ -286,6 +288,9 @@ func (c *client) end() (Tally, error) {
 	stop := note{Kind: kindStop}
 	if c.trial != nil {
 		stop.Total = c.seq
+	}
+	if err := c.last(); err != nil {
+		return Tally{}, err
 	}
 	answer, err := c.ask(stop, kindReport)
 	if err != nil {

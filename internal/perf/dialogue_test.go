@@ -14,12 +14,14 @@ import (
 )
 
 // listening starts a server in this process that ends with the test.
-func listening(t *testing.T) (addr string, stop context.CancelFunc) {
+func listening(t *testing.T) (addr string, stop context.CancelFunc) { return listeningAs(t, false) }
+
+func listeningAs(t *testing.T, shared bool) (addr string, stop context.CancelFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	bound, done := make(chan string, 1), make(chan error, 1)
 	go func() {
-		done <- Serve(ctx, ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { bound <- a }})
+		done <- Serve(ctx, ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { bound <- a }, Setup: Setup{Shared: shared}})
 	}()
 	t.Cleanup(func() {
 		cancel()

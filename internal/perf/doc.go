@@ -6,6 +6,7 @@
 //	  | latency.go   one hop each way  <-->   session.go answers
 //	  | stream.go    a window of posts --->   session.go counts
 //	  | get.go       <--- its memory          nobody counts there
+//	  | atomic.go    changes words of it -->  and sums
 //	       -- stop ----------------------->
 //	       <-- report: what arrived -------
 //
@@ -16,6 +17,8 @@
 // its time ends with the flush. A get is done when its bytes are here, so it needs no flush; with one under way at a time, which
 // is the default, its time is a latency: of the whole way there and back, never halved. Percentiles of a bandwidth test are of the time per operation of a stretch of
 // operations, since a clock call for each would be part of what is measured.
+//
+// Atomics change one word, as there; of those that bring the old value the time is of the whole way there and back, too.
 //
 // Both ends poll while they wait. With Sleep, which the client tells the server, they sleep instead when a turn found nothing to do: what
 // the wake-up costs is in the figures then.

@@ -19,7 +19,7 @@ type Params struct {
 	Header      int    // bytes of header, for messages; not part of Size
 	Iterations  int    // 0: as DefaultIterations says
 	Warmup      int    // operations before those that are measured
-	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency and get
+	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency, get and fetches
 	Verify      bool   // who receives checks each byte and each number
 	Percentile  float64
 
@@ -92,6 +92,10 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-H %d: a put has no header", p.Header)
 	case t.get && p.Header > 0:
 		return fmt.Errorf("-H %d: a get has no header", p.Header)
+	case t.atomic && p.Header > 0:
+		return fmt.Errorf("-H %d: an atomic operation has no header", p.Header)
+	case t.atomic && p.Size != 4 && p.Size != 8:
+		return fmt.Errorf("-s %d: an atomic operation is on a word of 4 or of 8 bytes", p.Size)
 	case t.put && t.latency && p.Size < wordLen:
 		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, wordLen)
 	case t.put && t.latency && p.Shared && p.Size != wordLen:
@@ -165,6 +169,9 @@ type test struct {
 	latency bool // a ping-pong
 	put     bool
 	get     bool
+	atomic  bool
+	fetch   bool // it brings what the word was
+	swaps   bool
 	window  int
 }
 
@@ -173,6 +180,10 @@ var tests = []test{
 	{name: "put_lat", help: "put latency", latency: true, put: true, window: 1},
 	{name: "put_bw", help: "put bandwidth / message rate", put: true, window: 32},
 	{name: "get", help: "get latency / bandwidth / message rate", get: true, window: 1},
+	{name: "add", help: "atomic add message rate", atomic: true, window: 32},
+	{name: "fadd", help: "atomic fetch-and-add latency / message rate", atomic: true, fetch: true, window: 1},
+	{name: "swap", help: "atomic swap latency / message rate", atomic: true, fetch: true, swaps: true, window: 1},
+	{name: "cswap", help: "atomic compare-and-swap latency / message rate", atomic: true, fetch: true, swaps: true, window: 1},
 	{name: "am_lat", help: "active message latency", latency: true, window: 1},
 	{name: "am_bw", help: "active message bandwidth / message rate", window: 32},
 }
@@ -186,7 +197,7 @@ func Tests() (list [][2]string) {
 }
 
 // missing are ucx_perftest's tests of operations that are not there.
-var missing = []string{"add", "add_lat", "add_mr", "fadd", "swap", "cswap", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
+var missing = []string{"tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
 
 func lookup(name string) (test, error) {
 	short := strings.TrimPrefix(name, "ucp_")
@@ -207,9 +218,9 @@ func lookup(name string) (test, error) {
 	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
 }
 
-// IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead. That of a get is the
+// IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead. That of a get, or a fetch, is the
 // whole way there and back, and one only while there is no other under way: -O says which of the two it is.
 func (p *Params) IsLatency() bool {
 	t, err := lookup(p.Test)
-	return err == nil && (t.latency || t.get && p.Outstanding == 1)
+	return err == nil && (t.latency || (t.get || t.fetch) && p.Outstanding == 1)
 }

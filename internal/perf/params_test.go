@@ -16,7 +16,7 @@ func TestValidate(t *testing.T) {
 		{Params{Test: "ucp_put_bw", Size: 1 << 20}, ""},
 		{Params{}, "which test"},
 		{Params{Test: "tag_lat"}, "no such operation"},
-		{Params{Test: "ucp_fadd"}, "no such operation"},
+		{Params{Test: "ucp_tag_lat"}, "no such operation"},
 		{Params{Test: "am_late"}, "no such test; there are put_lat"},
 		{Params{Test: "am_lat", Size: -1}, "-s -1"},
 		{Params{Test: "am_bw", Size: 2 << 30}, "-s 2147483648"},

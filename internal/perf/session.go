@@ -14,6 +14,7 @@ type session struct {
 	verify  bool
 	sleep   bool
 	arrived uint64  // messages
+	total   uint64  // operations that there are to be
 	ledger  *ledger // with verify
 	mem     *braid.Memory
 	body    []byte // of answers
@@ -39,15 +40,15 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		return nil, err
 	}
 	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
-		t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
+		t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
-	ses := &session{ep: n.from, test: t, verify: n.Verify, sleep: n.Sleep, body: make([]byte, n.Size)}
+	ses := &session{ep: n.from, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
-	if n.Verify && !t.get { // gets arrive at the client
+	if n.Verify && !t.get && !t.atomic { // gets arrive at the client
 		ses.ledger = newLedger(n.Total)
 	}
-	if !t.put && !t.get {
+	if !t.put && !t.get && !t.atomic {
 		return ses, nil
 	}
 	if t.latency {
@@ -57,7 +58,7 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		}
 		ses.put.key = &key
 	}
-	if ses.mem, err = node.Alloc(max(ses.put.spot.room, n.Size*n.Slots)); err != nil {
+	if ses.mem, err = node.Alloc(max(ses.put.spot.room, max(n.Size, wordLen)*n.Slots)); err != nil {
 		return nil, err
 	}
 	if t.get {
@@ -68,8 +69,11 @@ func newSession(node *braid.Node, n note) (*session, error) {
 
 // rights are what the client needs.
 func (ses *session) rights() braid.Rights {
-	if ses.test.get {
+	switch {
+	case ses.test.get:
 		return braid.Read
+	case ses.test.atomic:
+		return braid.Atomic
 	}
 	return braid.Write
 }
@@ -143,6 +147,9 @@ func (ses *session) slot(i int) []byte {
 
 // trim takes the number of operations from who knows it in the end.
 func (ses *session) trim(total uint64) {
+	if total > 0 {
+		ses.total = total
+	}
 	if ses.ledger != nil {
 		ses.ledger.trim(total)
 	}
@@ -150,6 +157,9 @@ func (ses *session) trim(total uint64) {
 
 // final is what arrived in all.
 func (ses *session) final() Tally {
+	if ses.test.atomic {
+		return ses.sum()
+	}
 	if ses.ledger == nil {
 		return Tally{Arrived: ses.arrived}
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/child"
 )
 
 // role makes the test binary a server.
@@ -21,8 +22,8 @@ const role = "BRAID_PERF_TEST_SERVER"
 func TestMain(m *testing.M) {
 	if os.Getenv(role) != "" {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		perf.Guard(os.Stdin, func() { cancel(io.EOF) })
-		err := perf.Serve(ctx, perf.ServerParams{Listen: "127.0.0.1:0", Once: true, Listening: func(a string) { perf.Announce(os.Stdout, a) }})
+		child.Guard(os.Stdin, func() { cancel(io.EOF) })
+		err := perf.Serve(ctx, perf.ServerParams{Listen: "127.0.0.1:0", Once: true, Listening: func(a string) { child.Announce(os.Stdout, a) }})
 		if err != nil && !errors.Is(err, io.EOF) {
 			os.Exit(1)
 		}
@@ -37,25 +38,25 @@ func TestSpawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child, err := perf.Spawn(context.Background(), []string{self}, io.Discard)
+	server, err := child.Spawn(context.Background(), []string{self}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer child.Kill()
-	if _, err := perf.Run(within(t, 20*time.Second), child.Addr, perf.Params{Test: "put_bw", Size: 4096, Iterations: 100, Verify: true}, nil); err != nil {
+	defer server.Kill()
+	if _, err := perf.Run(within(t, 20*time.Second), server.Addr, perf.Params{Test: "put_bw", Size: 4096, Iterations: 100, Verify: true}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Wait(); err != nil {
+	if err := server.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSpawnFails(t *testing.T) {
 	var errOut bytes.Buffer
-	if _, err := perf.Spawn(context.Background(), []string{"/does/not/exist"}, &errOut); err == nil {
+	if _, err := child.Spawn(context.Background(), []string{"/does/not/exist"}, &errOut); err == nil {
 		t.Error("started what does not exist")
 	}
-	if _, err := perf.Spawn(context.Background(), []string{"true"}, &errOut); err == nil || !strings.Contains(err.Error(), "before it listened") {
+	if _, err := child.Spawn(context.Background(), []string{"true"}, &errOut); err == nil || !strings.Contains(err.Error(), "before it listened") {
 		t.Error(err)
 	}
 }
@@ -63,7 +64,7 @@ func TestSpawnFails(t *testing.T) {
 func TestGuard(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan struct{})
-	perf.Guard(r, func() { close(ended) })
+	child.Guard(r, func() { close(ended) })
 	select {
 	case <-ended:
 		t.Fatal("ended before its parent")

@@ -19,6 +19,7 @@ type slot struct {
 	busy       bool
 	seq        uint64
 	head, body []byte
+	was, is    uint64 // of the word that it swaps: before its operation, and behind it
 }
 
 func (c *client) window() *window {
@@ -57,6 +58,9 @@ func (w *window) settle(s *slot) error {
 
 // done is called once for each operation that has ended well.
 func (w *window) done(s *slot) {
+	if w.c.test.atomic {
+		w.c.fetched(s)
+	}
 	s.r.Release()
 	s.busy = false
 	w.c.completed()
@@ -80,6 +84,8 @@ func (w *window) post(i int) error {
 		s.r = c.postGet(s)
 	case c.test.put:
 		s.r = c.postPut(s, i)
+	case c.test.atomic:
+		s.r = c.postAtomic(s, i)
 	default:
 		s.r = c.postMessage(s)
 	}
@@ -118,8 +124,8 @@ func (w *window) drain() error {
 			return err
 		}
 	}
-	if w.c.test.get {
-		return nil // done is done: the bytes are here
+	if w.c.test.get || w.c.test.fetch {
+		return nil // done is done: it is here
 	}
 	return w.c.ep.Flush(w.c.ctx)
 }

@@ -3,6 +3,7 @@ package perf_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 	}
 	var out bytes.Buffer
 	p.Warmup, p.Lanes = 100, 2
-	if p.Size == 0 {
-		p.Size = 4096
+	if p.Size = 4096; slices.Contains([]string{"add", "fadd", "cswap"}, p.Test) {
+		p.Size = 8
 	}
 	p.Faults = &trial.Options{Plan: rules, Seed: 1, Events: &out}
 	p.Settings = &braid.Settings{}
@@ -51,7 +52,7 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 
 // TestTrial: each test goes on over lanes that are cut, one after the other, and the verdict says so; what happened is written down.
 func TestTrial(t *testing.T) {
-	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_lat", "get"} {
+	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_lat", "get", "add", "fadd", "cswap"} {
 		r, events := faulty(t, perf.Params{Test: test},
 			"cut lane=0 kind=reset when=whole for=5ms every=60ms count=3; cut lane=1 kind=silence when=whole after=30ms for=5ms every=60ms count=3")
 		if r.Report == nil || r.Report.Verdict != verdict.OK || r.Broken() || !r.Verified {

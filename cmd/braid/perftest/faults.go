@@ -10,7 +10,7 @@ import (
 
 	"github.com/openbraid/braid/cmd/braid/plan"
 	"github.com/openbraid/braid/fault"
-	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/trial"
 	"github.com/openbraid/braid/internal/verdict"
 )
@@ -57,13 +57,13 @@ func (c *Command) faults() (*trial.Options, error) {
 }
 
 // open has the trial know the server's process, and where events go.
-func (c *Command) open(o *trial.Options, child *perf.Child) (end func() error, err error) {
+func (c *Command) open(o *trial.Options, server *child.Process) (end func() error, err error) {
 	end = func() error { return nil }
 	if o == nil {
 		return end, nil
 	}
-	if child != nil {
-		o.Ready = func(t *trial.Trial) { t.Driver().SetPeer(child.PID()) }
+	if server != nil {
+		o.Ready = func(t *trial.Trial) { t.Driver().SetPeer(server.PID()) }
 	}
 	if c.Events != "" {
 		f, err := os.Create(c.Events)

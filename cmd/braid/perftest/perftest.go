@@ -16,6 +16,7 @@ import (
 	"github.com/openbraid/braid/cmd/braid/connect"
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
@@ -50,12 +51,12 @@ type Command struct {
 
 // testFlags is what a line of a batch file may set.
 type testFlags struct {
-	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, am_lat or am_bw; ucp_put_lat and so on are the same."`
+	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat or am_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
 	Iters  int       `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`
 	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default}, at most as many as -n); 0 for none."`
-	Window int       `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency and get)."`
+	Window int       `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency, get and fetching atomics)."`
 	Rank   float64   `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
 	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
@@ -276,7 +277,7 @@ func (c *Command) pair(t measurement) perf.PairParams {
 }
 
 // server says where the server is, and starts one if it is asked to.
-func (c *Command) server(w shell.World) (string, *perf.Child, error) {
+func (c *Command) server(w shell.World) (string, *child.Process, error) {
 	if !c.Spawn {
 		if _, _, err := net.SplitHostPort(c.Host); err == nil {
 			return c.Host, nil, nil
@@ -298,11 +299,11 @@ func (c *Command) server(w shell.World) (string, *perf.Child, error) {
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)
 	}
-	child, err := perf.Spawn(w.Ctx, command, w.ErrOut.File)
+	server, err := child.Spawn(w.Ctx, command, w.ErrOut.File)
 	if err != nil {
 		return "", nil, err
 	}
-	return child.Addr, child, nil
+	return server.Addr, server, nil
 }
 
 // serve is the server form.
@@ -313,9 +314,9 @@ func (c *Command) serve(w shell.World, setup perf.Setup) error {
 	if c.Listen != "" {
 		p.Listen = net.JoinHostPort(strings.Trim(c.Listen, "[]"), strconv.Itoa(c.Port))
 	}
-	p.Listening = func(addr string) { perf.Announce(w.Out, addr) }
+	p.Listening = func(addr string) { child.Announce(w.Out, addr) }
 	if c.Guard {
-		perf.Guard(w.In, func() { cancel(errParentGone) })
+		child.Guard(w.In, func() { cancel(errParentGone) })
 	} else {
 		p.Log = func(format string, args ...any) { fmt.Fprintf(w.Out, format+"\n", args...) }
 	}

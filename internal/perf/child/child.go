@@ -1,4 +1,4 @@
-package perf
+package child
 
 import (
 	"bufio"
@@ -17,8 +17,8 @@ const announcement = "braid perftest: listening on "
 // Announce prints the line that Spawn waits for.
 func Announce(out io.Writer, addr string) { fmt.Fprintln(out, announcement+addr) }
 
-// Child is a server in a process of its own.
-type Child struct {
+// Process is a server in a process of its own.
+type Process struct {
 	Addr  string
 	cmd   *exec.Cmd
 	guard io.Closer // its standard input: it ends with that, and so with this process
@@ -28,7 +28,7 @@ type Child struct {
 const startWithin = 20 * time.Second
 
 // Spawn runs a command that announces a server and ends when its standard input does.
-func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Child, error) {
+func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Process, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stderr = errOut
 	guard, err := cmd.StdinPipe()
@@ -42,7 +42,7 @@ func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Child, err
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("can't start the server: %w", err)
 	}
-	c := &Child{cmd: cmd, guard: guard}
+	c := &Process{cmd: cmd, guard: guard}
 	addr := make(chan string, 1)
 	go func() {
 		lines := bufio.NewScanner(out)
@@ -71,7 +71,7 @@ func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Child, err
 }
 
 // Wait lets the child end by itself, as a server does that serves once, but not for long.
-func (c *Child) Wait() error {
+func (c *Process) Wait() error {
 	timer := time.AfterFunc(5*time.Second, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()
 	err := c.cmd.Wait()
@@ -83,10 +83,10 @@ func (c *Child) Wait() error {
 }
 
 // PID is the child's process.
-func (c *Child) PID() int { return c.cmd.Process.Pid }
+func (c *Process) PID() int { return c.cmd.Process.Pid }
 
 // Kill ends the child at once.
-func (c *Child) Kill() {
+func (c *Process) Kill() {
 	_ = c.cmd.Process.Kill()
 	_ = c.cmd.Wait()
 	c.guard.Close()

@@ -1,0 +1,97 @@
+package perf
+
+import "github.com/openbraid/braid"
+
+// Atomic operations change words of the server's memory. All add to one word: with verify the server compares its sum, and of what is fetched
+// each value comes once. With verify, what swaps has a word for each operation under way, so that it is known what must come back.
+
+func (c *client) postAtomic(s *slot, i int) braid.Request {
+	offset := uint64(0)
+	if c.p.Verify && c.test.swaps {
+		offset = uint64(8 * i)
+	}
+	if c.p.Size == 4 {
+		return change(c, c.ep.Word32(c.key, offset), s)
+	}
+	return change(c, c.ep.Word64(c.key, offset), s)
+}
+
+// change posts one. What a word that is swapped will be is kept in the slot.
+func change[T uint32 | uint64](c *client, w braid.Word[T], s *slot) braid.Request {
+	s.was, s.is = s.is, s.seq+1
+	switch c.test.name {
+	case "add":
+		return w.PostAdd(1)
+	case "fadd":
+		return w.PostFetchAdd(1).Request
+	case "swap":
+		return w.PostSwap(T(s.is)).Request
+	}
+	return w.PostCompareSwap(T(s.was), T(s.is)).Request
+}
+
+// fetched looks at what an operation brought.
+func (c *client) fetched(s *slot) {
+	if c.ledger == nil || !c.test.fetch {
+		return
+	}
+	var old uint64
+	if c.p.Size == 4 {
+		_, short, _ := braid.Fetch[uint32]{Request: s.r}.Test()
+		old = uint64(short)
+	} else {
+		_, old, _ = braid.Fetch[uint64]{Request: s.r}.Test()
+	}
+	switch {
+	case !c.test.swaps:
+		c.ledger.note(old)
+	case old == s.was&c.mask():
+		c.ledger.note(s.seq)
+	default:
+		c.ledger.note(s.seq)
+		c.ledger.Corrupt++
+	}
+}
+
+func (c *client) mask() uint64 { return 1<<(8*c.p.Size-1)<<1 - 1 }
+
+// last looks at the words that were swapped, before the server lets go of them.
+func (c *client) last() error {
+	if c.ledger == nil || !c.test.swaps || c.win == nil {
+		return nil
+	}
+	for i := range c.win.slots {
+		var is uint64
+		var err error
+		if c.p.Size == 4 {
+			var short uint32
+			short, err = c.ep.Word32(c.key, uint64(8*i)).FetchAdd(c.ctx, 0)
+			is = uint64(short)
+		} else {
+			is, err = c.ep.Word64(c.key, uint64(8*i)).FetchAdd(c.ctx, 0)
+		}
+		if err != nil {
+			return err
+		}
+		if is != c.win.slots[i].is&c.mask() {
+			c.ledger.Corrupt++
+		}
+	}
+	return nil
+}
+
+// sum is what was added, against what should have been.
+func (ses *session) sum() (t Tally) {
+	if !ses.verify || ses.test.swaps {
+		return t
+	}
+	if t.Arrived = ses.mem.Load64(0); ses.put.size == 4 {
+		t.Arrived = uint64(ses.mem.Word32(0).Load())
+	}
+	if t.Arrived < ses.total {
+		t.Lost = ses.total - t.Arrived
+	} else {
+		t.Doubled = t.Arrived - ses.total
+	}
+	return t
+}
