@@ -94,6 +94,18 @@ func (p *running) status() int {
 	}
 }
 
+// ends waits for the end of a command that was started, and returns its status.
+func ends(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	late := time.AfterFunc(30*time.Second, func() {
+		t.Errorf("%q does not end", cmd.Args[1:])
+		_ = cmd.Process.Kill()
+	})
+	defer late.Stop()
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode()
+}
+
 // receiver starts braid recv and returns its address.
 func recv(t *testing.T, args ...string) (*running, string) {
 	t.Helper()
@@ -240,12 +252,16 @@ func TestTransferEnds(t *testing.T) {
 			if err := who.Signal(c.with); err != nil {
 				t.Fatal(err)
 			}
-			if c.with == syscall.SIGHUP {
-				_ = who.Signal(c.with) // the shell sends one, the terminal another
+			if c.with == syscall.SIGHUP { // the shell sends one, the terminal another
+				go func() {
+					for who.Signal(c.with) == nil { // until it has gone
+						time.Sleep(time.Millisecond)
+					}
+				}()
 			}
-			_ = cmd.Wait()
+			sends := ends(t, cmd)
 			takes := p.status()
-			if sends := cmd.ProcessState.ExitCode(); sends != c.sends || takes != c.takes {
+			if sends != c.sends || takes != c.takes {
 				t.Errorf("statuses %d and %d, want %d and %d: %s%s", sends, takes, c.sends, c.takes, &said, &p.out)
 			}
 			if all := said.String() + p.out.String(); !strings.Contains(all, c.says) {

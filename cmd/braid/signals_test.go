@@ -3,18 +3,40 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/openbraid/braid/cmd/braid/shell"
 )
 
+// unread is a place to print to that nobody reads.
+func unread(t *testing.T) *os.File {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
 // TestUnread: a command of whom nobody reads what it prints ends as one that is interrupted: nothing is left, and the other side learns of it at once.
 func TestUnread(t *testing.T) {
 	t.Parallel()
-	for _, who := range []string{"recv", "send"} {
+	for who, want := range map[string]struct {
+		sends int
+		takes []int
+		says  string
+	}{
+		"recv": {shell.Failed, []int{shell.Interrupted}, "the receiver was stopped"},
+		"send": {shell.Interrupted, []int{shell.Failed, shell.Interrupted}, ""}, // its first line may come before it has offered anything: then the receiver is stopped by us
+	} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -22,13 +44,14 @@ func TestUnread(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer w.Close()
+			defer r.Close()
 			receiver := exec.Command(self, "recv", "--listen", "127.0.0.1:0", "--once", dir)
 			var takes, sends bytes.Buffer
 			receiver.Stdout, receiver.Stderr = w, &takes
 			if err := receiver.Start(); err != nil {
 				t.Fatal(err)
 			}
+			w.Close()
 			t.Cleanup(func() { receiver.Process.Kill() })
 			line, err := bufio.NewReader(r).ReadString('\n')
 			if err != nil {
@@ -42,34 +65,24 @@ func TestUnread(t *testing.T) {
 			if who == "recv" {
 				r.Close() // as head -1 does; it will have more to say
 			} else {
-				defer r.Close()
-				unread, stderr, err := os.Pipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				unread.Close()
-				defer stderr.Close()
-				sender.Stderr = stderr
+				sender.Stderr = unread(t)
 			}
-			in, err := sender.StdinPipe()
+			in, err := sender.StdinPipe() // it does not end: who ends does so for what is tested here
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := sender.Start(); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { sender.Process.Kill() })
 			go func() { _, _ = in.Write(make([]byte, 3<<20)) }()
-			_ = sender.Wait()
-			if want := map[string]int{"recv": shell.Failed, "send": shell.Interrupted}[who]; sender.ProcessState.ExitCode() != want {
-				t.Errorf("sender: status %d, want %d: %s", sender.ProcessState.ExitCode(), want, &sends)
+			if s := ends(t, sender); s != want.sends || !strings.Contains(sends.String(), want.says) {
+				t.Errorf("sender: status %d, want %d and %q: %s", s, want.sends, want.says, &sends)
 			}
-			if who == "send" { // it may have ended before it had offered anything
+			if who == "send" {
 				_ = receiver.Process.Signal(os.Interrupt)
 			}
-			_ = receiver.Wait()
-			if who == "recv" && (receiver.ProcessState.ExitCode() != shell.Interrupted || !strings.Contains(sends.String(), "was stopped")) {
-				t.Errorf("receiver: status %d: %s%s", receiver.ProcessState.ExitCode(), &takes, &sends)
+			if s := ends(t, receiver); !slices.Contains(want.takes, s) {
+				t.Errorf("receiver: status %d, want one of %d: %s", s, want.takes, &takes)
 			}
 			if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
 				t.Errorf("%v was left, %v", list, err)
@@ -78,20 +91,50 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestUnreadResult: what prints and ends says nothing of a reader that has enough.
-func TestUnreadResult(t *testing.T) {
+// TestNohup: who is told to go on when the terminal is closed does.
+func TestNohup(t *testing.T) {
 	t.Parallel()
-	r, w, err := os.Pipe()
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" recv --listen 127.0.0.1:0 "$1"`, self, t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Close()
-	defer w.Close()
+	t.Cleanup(func() { cmd.Process.Kill() })
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	if err == nil {
+		err = cmd.Process.Signal(syscall.SIGHUP)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = lines.WriteTo(io.Discard) }()
+	_, addrs, _ := strings.Cut(strings.TrimSpace(line), "listening on ")
+	addr, _, _ := strings.Cut(addrs, ",")
+	if _, people, status := built(t, "send", "-q", self, addr); status != 0 {
+		t.Errorf("status %d: %s", status, people)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if s := ends(t, cmd); s != shell.Done {
+		t.Errorf("status %d", s)
+	}
+}
+
+// TestUnreadResult: what prints and ends says nothing of a reader that has enough.
+func TestUnreadResult(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
 	cmd := exec.Command(self, "info", "config")
-	cmd.Stdout, cmd.Stderr = w, &said
-	_ = cmd.Run()
-	if s := cmd.ProcessState.ExitCode(); s != shell.Unread || said.Len() > 0 {
+	cmd.Stdout, cmd.Stderr = unread(t), &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if s := ends(t, cmd); s != shell.Unread || said.Len() > 0 {
 		t.Errorf("status %d: %s", s, &said)
 	}
 }
