@@ -175,6 +175,64 @@ func follow(t *testing.T, in *Intake, s Step) {
 	}
 }
 
+// FuzzSender: whatever a receiver says, in whatever order, a sender neither panics nor has more pieces under way than there are places, nor believes an end
+// that can't be.
+func FuzzSender(f *testing.F) {
+	for _, script := range [][]Note{
+		{Ready{}, Accept{Window: 2}, Free{N: 1}, Free{N: 0}, Free{N: 2}, Done{Files: 1, Bytes: 30}},
+		{Ready{}, Accept{Window: 2}, Free{N: 1}, Free{N: 1}, Free{N: 1}},
+		{Ready{}, Accept{Window: 2}, Free{N: 7}, Done{Files: 1, Bytes: 20}, Done{}},
+	} {
+		var all []byte
+		for _, n := range script {
+			b := n.AppendTo(nil)
+			all = append(append(all, byte(len(b)), byte(len(b)>>8)), b...)
+		}
+		f.Add(all)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		const pieces = 3
+		out, taken, freed := NewOutgo(Offer{Files: 1}), uint64(0), uint64(0)
+		window := uint64(0)
+		for len(b) > 2 {
+			n := min(int(le.Uint16(b)), len(b)-2)
+			note, err := Parse(b[2 : 2+n])
+			b = b[2+n:]
+			if err != nil {
+				continue
+			}
+			s, err := out.Heard(note)
+			if err != nil && out.State() != Aborted {
+				t.Fatalf("%v, and it is %v", err, out.State())
+			}
+			switch s.Do {
+			case Begin:
+				window = uint64(s.Accept.Window)
+			case Again:
+				freed++
+			case Ended:
+				if d := note.(Done); freed != pieces || d.Bytes != 10*pieces {
+					t.Fatalf("done with %d pieces of %d: %+v", freed, pieces, d)
+				}
+			case Nothing, Stop, Greet, Check, Take, Place:
+			}
+			for taken < pieces {
+				if _, ok := out.Take(); !ok {
+					break
+				}
+				out.Announced(10)
+				taken++
+			}
+			if taken-freed > window || freed > taken {
+				t.Fatalf("%d taken, %d free, of %d places", taken, freed, window)
+			}
+			if taken == pieces && out.State() == Sending {
+				out.Finished()
+			}
+		}
+	})
+}
+
 // TestLongReason: a reason that is cut is cut between characters.
 func TestLongReason(t *testing.T) {
 	n, err := Parse(Abort{Code: Failed, Text: "x" + strings.Repeat("é", MaxText)}.AppendTo(nil))
