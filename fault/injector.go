@@ -21,7 +21,7 @@ type Injector struct {
 	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
 	// others, before the first rule.
 	Outside func(r Rule, begin bool) (hits int, err error)
-	// Stands says whether all lanes stand, for rules that wait for that, besides what connections say. Nil: that is enough.
+	// Stands says whether all lanes stand, for rules that wait for that, once nothing is cut that nobody has noticed. Nil: every slot has a connection.
 	Stands func() bool
 	// Told is told when a rule comes into force, and when it is over. It must not call the injector. Nil: nobody.
 	Told func(r Rule, begin bool, at time.Duration)

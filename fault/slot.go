@@ -17,6 +17,7 @@ type conn struct {
 	stood         bool // it was seen to work
 	gone          bool // its slot is free
 	spent         bool // cut, and never whole again
+	given         bool // its owner has given it up
 }
 
 func (c *conn) base() *conn { return c }
@@ -101,8 +102,13 @@ func (i *Injector) stands(c *conn) {
 
 // whole says whether every lane stands.
 func (i *Injector) whole() bool {
-	if i.Stands != nil && !i.Stands() {
-		return false
+	for _, m := range i.conns {
+		if c := m.base(); c.spent && !c.given {
+			return false // nobody has noticed
+		}
+	}
+	if i.Stands != nil {
+		return i.Stands()
 	}
 	for _, s := range i.slots {
 		if s.used && !s.stands() {

@@ -3,6 +3,8 @@ package verdict
 import (
 	"slices"
 	"time"
+
+	"github.com/openbraid/braid/fault"
 )
 
 // figures are the quantiles of what cuts cost.
@@ -19,6 +21,13 @@ func (j *judge) figures() {
 			blackouts = append(blackouts, c.BlackoutMS)
 			if worst < 0 || c.BlackoutMS > j.rep.Cuts[worst].BlackoutMS {
 				worst = i
+			}
+		}
+	}
+	for _, s := range j.Rules {
+		for _, k := range s.Strokes {
+			if s.Action == fault.Pause && len(k.Hit) > 0 {
+				gaps = append(gaps, ms(j.gap(k.At, k.At+time.Second)))
 			}
 		}
 	}

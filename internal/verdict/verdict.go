@@ -71,7 +71,7 @@ type Report struct {
 	Rules    []Rule     `json:"rules"`
 	Cuts     []Cut      `json:"cuts"`
 	Blackout *Quantiles `json:"blackout_ms,omitempty"` // from a cut until what was under way on the lane is executed
-	Gap      *Quantiles `json:"gap_ms,omitempty"`      // longest time without any completion in the second after a cut
+	Gap      *Quantiles `json:"gap_ms,omitempty"`      // longest time without any completion in the second after a cut or a pause began
 	Idle     int        `json:"idle_cuts"`             // silences of lanes on which nothing was under way: found by the keepalive, and in no quantile
 	Worst    *Pauses    `json:"worst_pauses_ms,omitempty"`
 }
@@ -329,8 +329,10 @@ func (j *judge) lanes() {
 	}
 	for _, s := range j.Rules {
 		for _, k := range s.Strokes {
-			if s.Action == fault.Iface && s.Hits > 0 && j.find("LaneDown", func(e *Event) bool { return e.Device == s.Device && e.At >= k.At }) == nil {
+			// One that was idle meanwhile may not have noticed.
+			if s.Action == fault.Iface && s.Hits > 0 && j.find("LaneUp", func(e *Event) bool { return e.Device == s.Device && e.At <= k.At }) == nil {
 				j.silent = append(j.silent, fmt.Sprintf("%v: no lane was on it", s.Rule))
+				break
 			}
 		}
 	}

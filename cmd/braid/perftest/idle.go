@@ -18,12 +18,13 @@ type idleFlags []struct {
 
 // idle says which flags do nothing beside the others.
 func (c *Command) idle() idleFlags {
-	server := c.Host == "" && !c.Spawn
+	server := c.Host == "" && !c.Spawn && !c.Matrix
 	return idleFlags{
+		{c.Matrix, "test size header iters warmup window rank batch port listen spawn transport fault events pair-modes json csv final", "--fault-matrix runs all tests, with plans and transports of its own, and prints a table"},
 		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
 			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
 		{server, "json csv final numeric", "a server prints no results, its client does"},
-		{!server, "once", "it says how long a server serves, and this is its client"},
+		{!server && !c.Matrix, "once", "it says how long a server serves, and this is its client"},
 		{c.Spawn, "port", "with --spawn the server takes a port that is free"},
 		{c.Transport != "rc", "trust-network", "only with --transport rc it says something: the others prove who sends"},
 		{c.PairModes, "error-mode", "with --pair-modes both modes that it compares are known: failover and none"},

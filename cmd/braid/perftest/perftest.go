@@ -124,6 +124,9 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	if err != nil {
 		return shell.BadLine(err)
 	}
+	if c.Matrix {
+		return c.matrix(w, setup)
+	}
 	if c.Host == "" && !c.Spawn {
 		return c.serve(w, setup)
 	}
