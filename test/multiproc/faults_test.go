@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -110,42 +108,4 @@ func TestBlackHole(t *testing.T) {
 			p.ends()
 		})
 	}
-}
-
-// TestB19_ServerLinkFlaps: the link of the server goes down and up again and again while new clients connect: traffic goes on, the
-// lane returns each time, and each new client gets in on the other lane.
-func TestB19_ServerLinkFlaps(t *testing.T) {
-	rounds, down := 3, 200*time.Millisecond
-	if os.Getenv("BRAID_SOAK") != "" {
-		rounds, down = 20, 30*time.Second
-	}
-	begin(t)
-	w := newWorld(t, 2)
-	env := []string{"BRAID_REDIAL_MAX=200ms", "BRAID_DIAL_WAIT=300ms"}
-	p := w.pair(sides{dialEnv: env})
-	both := []string{"10.77.1.1->10.77.1.2", "10.77.2.1->10.77.2.2"}
-	p.becomes(both...)
-	for range rounds {
-		w.set(1, 2, "down")
-		p.becomes(both[0])
-		guest := start(t, job{Role: "visit", Netns: w.left, Addr: "10.77.1.2" + p.port, Env: env})
-		if lanes := guest.expect("lanes"); !strings.Contains(lanes, both[0]) {
-			t.Errorf("a new client has the lanes %q", lanes)
-		}
-		guest.exits()
-		time.Sleep(down)
-		w.set(1, 2, "up")
-		p.becomes(both...)
-	}
-	p.ends()
-}
-
-// visit dials, says which lanes there are, and leaves.
-func visit(s *self, j job) {
-	n, ep := connect(s, j)
-	defer n.Close()
-	s.say("lanes %s", lanesOf(ep))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	s.must(ep.Close(ctx))
 }

@@ -50,7 +50,6 @@ var roles = map[string]func(*self, job){
 	"scan":         scan,
 	"storm":        storm,
 	"knock":        knock,
-	"visit":        visit,
 }
 
 func TestMain(m *testing.M) {
