@@ -160,8 +160,9 @@ type Lane struct {
 	Speed         int64  // of the interface here, bit/s; 0: not known
 	Rate          int64  // that it is thought to carry, measured as far as it was used, bit/s; 0 if it is not up
 	Order         bool   // messages go on it
+	Fault         string // whose it looks like that it is lost: "local port", "remote port", "path", "peer"
 	PostedBytes   uint64 // bytes of frames, ours
-	AckedBytes    uint64
+	AckedBytes    uint64 // and that were acknowledged
 	AcceptedBytes uint64 // the peer's
 }
 
@@ -172,7 +173,7 @@ func (ep *Endpoint) Lanes() []Lane {
 	var ls []Lane
 	for _, s := range ep.e.Lanes() {
 		ls = append(ls, Lane{s.Local + "->" + s.Remote, s.Local, s.Remote, s.Instance.String(), s.State.String(), s.Path,
-			start.Add(s.Since), int64(s.Speed) * 1e6, int64(s.Rate * 8), s.Order, s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
+			start.Add(s.Since), int64(s.Speed) * 1e6, int64(s.Rate * 8), s.Order, s.Fault, s.PostedBytes, s.AckedBytes, s.AcceptedBytes})
 	}
 	return ls
 }

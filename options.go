@@ -96,16 +96,15 @@ type Options struct {
 
 // Limits bound what an endpoint keeps. Zero values are the defaults named.
 type Limits struct {
-	Window       int // bytes on their way and not acknowledged, per lane: 4 MiB
-	Pending      int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
-	PendingBytes int // bytes of operations that wait for room, per endpoint: 1 GiB; a single one may be larger
-	Message      int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
-	Backlog      int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
-	Frame        int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
-	Stripe       int // bytes from which a message goes over several lanes at once: 256 KiB
-	Replies      int // gets and fetches of the peer that are answered at a time, per endpoint: 64
-	Lanes        int // lanes of an endpoint, whoever opens them: 16, which is also the most
-
+	Window             int // bytes on their way and not acknowledged, per lane: 4 MiB
+	Pending            int // operations that wait for room, per endpoint and kind: 4096. Beyond it posts end with ErrLimit, blocking calls wait
+	PendingBytes       int // bytes of operations that wait for room, per endpoint: 1 GiB; a single one may be larger
+	Message            int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
+	Backlog            int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
+	Frame              int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
+	Stripe             int // bytes from which a message goes over several lanes at once: 256 KiB
+	Replies            int // gets and fetches of the peer that are answered at a time, per endpoint: 64
+	Lanes              int // lanes of an endpoint, whoever opens them: 16, which is also the most
 	HalfOpen           int // connections that have not said who they are, per listener: 64
 	HalfOpenPerAddress int // the same, of one address that is no loopback one: 8
 }
@@ -227,7 +226,7 @@ type Event struct {
 	Instance string    // name of the lane's life: "d3" is the third that the dialing side opened
 	Dialed   bool      // this side opened the lane
 	Err      error
-	// Bytes of frames. LaneDown: what this side had posted on the lane, and had accepted from it. HandedOver: also what the
-	// peer had accepted, by its own count, and what was posted again.
+	Fault    string // of LaneDown, whose it looks like: "local port", "remote port", "path" or "peer"
+	// Bytes of frames. LaneDown: what this side had posted on the lane, and had accepted from it. HandedOver: also what the peer had accepted, by its own count, and what was posted again.
 	Posted, Accepted, PeerAccepted, Replayed uint64
 }

@@ -109,7 +109,7 @@ func (w *Worker) tell(event any) {
 		ep = endpoint(e.Endpoint.(*worker.Endpoint))
 	}
 	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: ep, Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
-		Err: e.Err, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
+		Err: e.Err, Fault: e.Fault, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 
 // oneOwner is what a program broke that panics under the build tag "invariants".

@@ -5,6 +5,8 @@ import "errors"
 var (
 	// ErrClosed: the endpoint or interface was closed here.
 	ErrClosed = errors.New("transport: closed")
+	// ErrPortDown: the connection ended since this host's port is down or gone.
+	ErrPortDown = errors.New("transport: the port went down")
 	// ErrNotHeld: PurgeOutstanding needs an endpoint that is held.
 	ErrNotHeld = errors.New("transport: endpoint is not held")
 	// ErrPosition: a position that can't be: below what was acknowledged, above what was posted, or a second one.

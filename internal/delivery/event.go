@@ -32,6 +32,7 @@ type Event struct {
 	Instance wire.Instance
 	Dialed   bool // this side opened the lane
 	Err      error
+	Fault    string // of LaneDown: whose it looks like
 	// Of LaneDown and HandedOver, in bytes of frames: what this side had posted on the lane and what it had accepted from it. Of
 	// HandedOver also: what the peer had accepted (its own count), and what was posted again.
 	Posted, Accepted, PeerAccepted, Replayed uint64

@@ -24,7 +24,7 @@
 //	                   asking ---- LostArrived --> telling ---- GoneArrived, LostArrived have=1 --> absent
 //	  (peer's position unknown)      (known and purged; does the peer have mine?)
 //
-// Who may import it: internal/worker and its tests. It imports internal/wire for the names of instances.
+// Who may import it: internal/worker and its tests. It imports internal/wire for the names of instances, and internal/outcome for what users are told.
 //
 // Rules are cited in the code as R1 to R9 and R16; docs/failover.md lists them with the place of each.
 //

@@ -3,6 +3,8 @@ package failover
 import (
 	"errors"
 	"fmt"
+
+	"github.com/openbraid/braid/internal/outcome"
 )
 
 var (
@@ -28,4 +30,15 @@ func (e *ProtocolError) Error() string {
 	}
 	return fmt.Sprintf("failover: %s: %s about instance %s (%s): %s; %s\n%s",
 		who, e.Event.What, e.Event.ID, e.State, e.Why, hint, e.Dump)
+}
+
+// Reason is why the endpoint fails, for its user.
+func Reason(err error) error {
+	switch {
+	case errors.Is(err, ErrPeerRestarted):
+		return outcome.ErrPeerRestarted
+	case errors.Is(err, ErrPeerEnded):
+		return outcome.ErrPeerFailed
+	}
+	return fmt.Errorf("%w: %w", outcome.ErrProtocol, err)
 }

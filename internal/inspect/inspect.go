@@ -64,6 +64,7 @@ type Lane struct {
 	Order    bool    `json:"order,omitempty"`   // frames with an order promise are on it
 	Rate     float64 `json:"rate_bytes_s"`      // that it is thought to carry
 	Reason   string  `json:"reason,omitempty"`  // why it is lost
+	Fault    string  `json:"fault,omitempty"`   // and whose that looks like: "local port", "remote port", "path", "peer"
 
 	Posted        uint64 `json:"posted"` // frames, ours
 	Acked         uint64 `json:"acked"`
@@ -207,6 +208,9 @@ func (l *Lane) print(out io.Writer) {
 	}
 	if l.Reason != "" {
 		notes += ": " + l.Reason
+		if l.Fault != "" {
+			notes += " (looks like: " + l.Fault + ")"
+		}
 	}
 	slot := "by the peer"
 	if l.Path >= 0 {

@@ -52,6 +52,7 @@ type Lane struct {
 	InOrder bool
 	Speed   int           // of the interface here, Mbit/s; 0: not known
 	Trip    time.Duration // the shortest round trip so far; 0: not known
+	Fault   string        // whose its loss looks like, once it is lost
 	state   State
 }
 

@@ -17,6 +17,7 @@ type Status struct {
 	Speed         int     // of the interface here, Mbit/s; 0: not known
 	Rate          float64 // that it is thought to carry, bytes per second; 0: it is not up
 	Order         bool    // messages go on it
+	Fault         string  // of a lost one: whose it looks like
 	PostedBytes   uint64  // of frames
 	AckedBytes    uint64
 	AcceptedBytes uint64
@@ -26,14 +27,14 @@ type Status struct {
 func (l *Lane) Status(rate float64, order bool) Status {
 	c := l.Tep.Counts()
 	return Status{l.ID, l.Tep.Local(), l.Tep.Remote(), l.State(), l.Since, l.Path, l.Speed,
-		rate, order, c.PostedBytes, c.AckedBytes, c.AcceptedBytes}
+		rate, order, l.Fault, c.PostedBytes, c.AckedBytes, c.AcceptedBytes}
 }
 
 // Inspect is the lane as it is now, with its positions.
 func (l *Lane) Inspect(now time.Duration) inspect.Lane {
 	c := l.Tep.Counts()
 	return inspect.Lane{
-		Path: l.Path, Name: l.Tep.Local() + "->" + l.Tep.Remote(), Instance: l.ID.String(), State: l.state.String(), Seconds: (now - l.Since).Seconds(),
+		Path: l.Path, Name: l.Tep.Local() + "->" + l.Tep.Remote(), Instance: l.ID.String(), State: l.state.String(), Fault: l.Fault, Seconds: (now - l.Since).Seconds(),
 		Posted: c.Posted, Acked: c.Acked, Accepted: c.Accepted, PostedBytes: c.PostedBytes, AckedBytes: c.AckedBytes, AcceptedBytes: c.AcceptedBytes,
 	}
 }

@@ -59,7 +59,7 @@ func (p *Path) CameUp() {
 	p.settled, p.proven, p.Reason = true, true, nil
 }
 
-// Lost: it has no lane any more. life is how long that was up, 0 if it never was.
+// Lost: it has no lane any more. life is how long that was up.
 func (p *Path) Lost(life time.Duration) {
 	p.busy = false
 	p.backoff.Lived(life)

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
@@ -233,10 +234,5 @@ func (l *link) farewell(id uint8, body []byte) {
 
 // forget takes an endpoint out of the worker: from now on its id is answered with life.Closed.
 func (w *Worker) forget(ep *Endpoint) {
-	for i, o := range w.endpoints {
-		if o == ep {
-			w.endpoints = append(w.endpoints[:i], w.endpoints[i+1:]...)
-			return
-		}
-	}
+	w.endpoints = slices.DeleteFunc(w.endpoints, func(o *Endpoint) bool { return o == ep })
 }

@@ -147,6 +147,7 @@ func (ep *Endpoint) Stats() Stats {
 func (ep *Endpoint) Lanes() (s []lane.Status) {
 	for _, l := range ep.links() {
 		if l.State() != lane.Lost || l.wasUp {
+			l.Fault = ep.blame(l)
 			s = append(s, l.Status(ep.box.Brings(&l.Lane)))
 		}
 	}

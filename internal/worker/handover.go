@@ -3,7 +3,6 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
@@ -59,8 +58,9 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	}
 	ep.stats.LanesLost++
 	ep.live.remove(l)
-	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err)
-	ep.w.event(delivery.Event{Kind: delivery.LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err,
+	l.Fault = ep.blame(l)
+	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err, "fault", l.Fault)
+	ep.w.event(delivery.Event{Kind: delivery.LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err, Fault: l.Fault,
 		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
 	if ep.unsettled() > maxLost {
 		ep.fail(fmt.Errorf("%w: more than %d lanes are lost, and it agrees on none", outcome.ErrProtocol, maxLost))
@@ -87,21 +87,15 @@ func (ep *Endpoint) afterLoss(l *link) {
 		return
 	}
 	if l.path != nil {
-		l.path.Lost(ep.lived(l))
+		if l.wasUp {
+			l.path.Lost(ep.w.now - l.Since)
+		}
 		ep.retry(l.path)
 	}
 	if len(ep.up) == 0 {
 		ep.suspended()
 	}
 	ep.lanesChanged()
-}
-
-// lived is how long a lane was up that is lost now.
-func (ep *Endpoint) lived(l *link) time.Duration {
-	if !l.wasUp {
-		return 0
-	}
-	return ep.w.now - l.Since
 }
 
 // lanesChanged: what was meant for one lane may go elsewhere, also a close.
@@ -161,20 +155,9 @@ func (ep *Endpoint) carry(actions []failover.Action, from *link) {
 				ep.endClose(nil) // its answer was lost, not its consent
 				return
 			}
-			ep.fail(translate(a.Err))
+			ep.fail(failover.Reason(a.Err))
 		}
 	}
-}
-
-// translate turns the machine's reasons into the endpoint's.
-func translate(err error) error {
-	switch {
-	case errors.Is(err, failover.ErrPeerRestarted):
-		return outcome.ErrPeerRestarted
-	case errors.Is(err, failover.ErrPeerEnded):
-		return outcome.ErrPeerFailed
-	}
-	return fmt.Errorf("%w: %w", outcome.ErrProtocol, err)
 }
 
 func (ep *Endpoint) sendLost(a failover.Action) {

@@ -27,6 +27,7 @@ func (ep *Endpoint) Inspect() inspect.Endpoint {
 		Counts: inspect.Counts{Puts: s.Puts, Gets: s.Gets, Messages: s.Messages, Handovers: s.Handovers, LanesUp: s.LanesUp, LanesLost: s.LanesLost, ReplayedBytes: s.ReplayedBytes, BadFrames: s.BadFrames},
 	}
 	for _, l := range ep.links() {
+		l.Fault = ep.blame(l)
 		x := l.Inspect(now)
 		x.Suspect, x.Reason = l.State() == lane.Up && l.alive.Suspect(), inspect.Text(l.reason)
 		x.Rate, x.Order = ep.box.Brings(&l.Lane)

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/failover"
@@ -59,12 +60,7 @@ func (ln *Listener) Close() error {
 	}
 	ln.closed = true
 	err := ln.doors.Close()
-	for i, o := range ln.w.listeners {
-		if o == ln {
-			ln.w.listeners = append(ln.w.listeners[:i], ln.w.listeners[i+1:]...)
-			break
-		}
-	}
+	ln.w.listeners = slices.DeleteFunc(ln.w.listeners, func(o *Listener) bool { return o == ln })
 	left, accepts := ln.backlog.Close()
 	for _, r := range accepts {
 		r.Retired = true

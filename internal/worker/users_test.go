@@ -13,6 +13,7 @@ import (
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/sim"
 )
 
@@ -231,5 +232,38 @@ func TestB12_OneOfEightRestarts(t *testing.T) {
 	others("after the old one has failed")
 	if back.came == 0 || old.ep.State() != life.Failed {
 		t.Errorf("the new process got %d messages, the old endpoint is %v", back.came, old.ep.State())
+	}
+}
+
+// TestFaultOfALoss: which lanes are lost, and which not, says whose fault it looks like.
+func TestFaultOfALoss(t *testing.T) {
+	fault := func(ep *worker.Endpoint) string {
+		for _, l := range ep.Lanes() {
+			if l.State == lane.Lost {
+				return l.Fault
+			}
+		}
+		return "none is lost"
+	}
+	s := plain(t, 1, 2, true, config.Times{})
+	s.net.Break(s.a.ep.Connection(wire.Instance{N: 1}).(transport.Endpoint), sim.Reset, sim.Both)
+	s.until(time.Second, func() bool { return fault(s.a.ep) != "none is lost" })
+	if got := fault(s.a.ep); got != "path" {
+		t.Errorf("one of two lanes: %s", got)
+	}
+	x := newStar(t, 3)
+	x.arms[1].host.Kill(sim.Reset)
+	x.arms[1].eng = nil
+	for end := x.net.Now() + 500*time.Millisecond; x.net.Now() < end; x.turn() {
+	}
+	if got := fault(x.arms[1].ep); got != "peer" {
+		t.Errorf("one of three peers: %s", got)
+	}
+	x = newStar(t, 3)
+	x.net.CutRail("hub0", sim.Reset, sim.Both)
+	for end := x.net.Now() + 500*time.Millisecond; x.net.Now() < end; x.turn() {
+	}
+	if got := fault(x.arms[1].ep); got != "local port" {
+		t.Errorf("all three peers: %s", got)
 	}
 }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"slices"
 
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
@@ -112,7 +111,7 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 
 // connections are all on which frames of the endpoint may be.
 func (ep *Endpoint) connections() (ts []transport.Endpoint) {
-	for _, l := range slices.Concat(ep.up, ep.lost) {
+	for _, l := range ep.links() {
 		ts = append(ts, l.Tep)
 	}
 	return ts

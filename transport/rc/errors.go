@@ -23,7 +23,7 @@ var (
 	errNobody    = errors.New("nobody listens there")
 	errFull      = errors.New("too many connections wait there; try again")
 	errNoAnswer  = errors.New("nobody answers; is an rc listener of braid there, and do UDP packets pass?")
-	errPortDown  = errors.New("the port went down")
+	errPortDown  = transport.ErrPortDown
 	errMoved     = errors.New("the peer's address moved to another machine or interface; a new connection finds it")
 	errOwnMoved  = errors.New("the port lost the address of this connection")
 	errOverrun   = errors.New("a completion was lost")
