@@ -67,6 +67,8 @@ type AHAttr struct {
 	// Port is the peer's PortAttr.UDPPort; 0 is RoCEPort. From a peer with a port of its own only packets that come from that
 	// port are taken. Devices without Attr().PeerPort refuse any other.
 	Port uint16
+	// From is the port that the peer's packets come from, if it isn't Port: PortAttr.Source of the peer's flow label.
+	From uint16
 }
 
 // AH is an address handle: an AHAttr that was resolved, with the neighbour's MAC in it.

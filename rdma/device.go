@@ -99,9 +99,19 @@ type PortAttr struct {
 	MaxMTU    MTU
 	// UDPPort is where the device takes packets: RoCEPort unless Attr().PeerPort. It travels in wireup.
 	UDPPort uint16
+	// Sources are ports that packets of connections may leave from instead, see Source. The peer must be told (AHAttr.From).
+	Sources []uint16
 	// BytesPerSecond of the link; 0 if the device doesn't know.
 	BytesPerSecond int64
 	MAC            MAC // zero if the device doesn't know
+}
+
+// Source is the port that the packets of a connection with this flow label leave from.
+func (p *PortAttr) Source(flowLabel uint32) uint16 {
+	if len(p.Sources) == 0 {
+		return p.UDPPort
+	}
+	return p.Sources[int(UDPSourcePort(flowLabel))%len(p.Sources)]
 }
 
 // RoCEPort is the standard's UDP port of RoCEv2.

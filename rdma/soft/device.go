@@ -126,7 +126,7 @@ func (d *Device) Port() rdma.PortAttr {
 	mtu := rdma.MTUFor(d.c.LinkBytes())
 	a := rdma.PortAttr{
 		State: rdma.PortActive, ActiveMTU: mtu, MaxMTU: rdma.MTU4096,
-		UDPPort: d.c.Local().Port(), MAC: d.c.MAC(),
+		UDPPort: d.c.Local().Port(), Sources: d.c.Sources(), MAC: d.c.MAC(),
 	}
 	if d.down {
 		a.State = rdma.PortDown

@@ -244,7 +244,7 @@ func (d *Device) resolve(a rdma.AHAttr) (carrier.Route, error) {
 	if to.Addr().Is4() != d.c.Local().Addr().Is4() {
 		return carrier.Route{}, fmt.Errorf("%w: %v and %v are of different families", rdma.ErrInvalid, d.c.Local().Addr(), to.Addr())
 	}
-	r, err := d.c.Resolve(to)
+	r, err := d.c.Resolve(to, a.FlowLabel)
 	if err != nil {
 		return carrier.Route{}, err
 	}

@@ -152,6 +152,9 @@ func (d *Device) take(in *carrier.In) {
 // from says whether a datagram comes from the queue pair's peer. One with a port of its own sends from it; hardware and
 // the kernel answer to the standard's port and send from any.
 func (q *queuePair) from(a netip.AddrPort) bool {
-	to := q.route.To
-	return to.IsValid() && a.Addr() == to.Addr() && (to.Port() == rdma.RoCEPort || a.Port() == to.Port())
+	to, port := q.route.To, q.attr.AV.From
+	if port == 0 {
+		port = to.Port()
+	}
+	return to.IsValid() && a.Addr() == to.Addr() && (to.Port() == rdma.RoCEPort || a.Port() == port)
 }

@@ -51,9 +51,10 @@ func (c *call) dial(ep *endpoint, to rdma.AHAttr) {
 // terms is what a request and a reply say of our side.
 func (c *call) message(v wire.Verb) wire.Message {
 	ep := c.ep
+	port := ep.p.dev.Port()
 	return wire.Message{
 		Verb: v, Dialer: c.dialer, Conn: c.conn, QPN: ep.qp.Num(), PSN: ep.psn, Yours: c.peer,
-		MTU: ep.p.dev.Port().ActiveMTU, Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
+		MTU: port.ActiveMTU, Source: port.Source(ep.label()), Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
 		ReadFrom: ep.f.o.readFrom(), Reads: ep.p.dev.Attr().MaxReadsIn,
 	}
 }
@@ -197,8 +198,10 @@ func (ep *endpoint) connect(m *wire.Message) error {
 		ep.out.ReadFrom = int(max(own, m.ReadFrom))
 		ep.p.keys.Begin()
 	}
+	av := ep.call.to
+	av.FlowLabel, av.From = ep.label(), m.Source
 	a := rdma.QPAttr{
-		State: rdma.RTR, AV: ep.call.to, PathMTU: min(m.MTU, ep.p.dev.Port().ActiveMTU), DestQPN: m.QPN, RQPSN: m.PSN,
+		State: rdma.RTR, AV: av, PathMTU: min(m.MTU, ep.p.dev.Port().ActiveMTU), DestQPN: m.QPN, RQPSN: m.PSN,
 		MaxDestReads: in, MinRNRTimer: rnrTimer,
 	}
 	mask := rdma.MaskAV | rdma.MaskPathMTU | rdma.MaskDestQPN | rdma.MaskRQPSN | rdma.MaskMaxDestReads | rdma.MaskMinRNRTimer
@@ -210,6 +213,9 @@ func (ep *endpoint) connect(m *wire.Message) error {
 	mask = rdma.MaskSQPSN | rdma.MaskTimeout | rdma.MaskRetryCount | rdma.MaskRNRRetry | rdma.MaskMaxReads
 	return ep.qp.Modify(a, mask)
 }
+
+// label is the flow label of a connection: as random as its first packet number.
+func (ep *endpoint) label() uint32 { return ep.psn & 0xfffff }
 
 // replied: the acceptor's side of the connection.
 func (ep *endpoint) replied(m *wire.Message) {

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// RC are the transport's own options. Its Open and Polled are set here.
 	RC rc.Options
-	// Socket is how the devices' sockets are opened.
+	// Socket is how the devices' sockets are opened. Sources 0 is none on loopback and 4 elsewhere; below 0 is none.
 	Socket udp.Options
 	// Wrap puts something in front of each socket: carrier.WithFaults. Nil: nothing.
 	Wrap func(carrier.Carrier, rc.Place) carrier.Carrier
@@ -40,6 +40,9 @@ func (o Options) open(at rc.Place) (rdma.Device, error) {
 			return nil, err
 		}
 		local = netip.AddrPortFrom(a, local.Port())
+	}
+	if o.Socket.Sources == 0 && !local.Addr().IsLoopback() {
+		o.Socket.Sources = 4
 	}
 	c, err := udp.Open(local, o.Socket)
 	if err != nil {

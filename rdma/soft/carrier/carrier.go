@@ -11,6 +11,8 @@ import (
 type Route struct {
 	To  netip.AddrPort
 	MAC rdma.MAC // zero where the system finds the neighbour
+	// From is the port that datagrams leave from; 0: the carrier's own.
+	From uint16
 	// TrafficClass and HopLimit as in rdma.AHAttr; a carrier that can't set them for each datagram doesn't.
 	TrafficClass, HopLimit uint8
 }
@@ -54,8 +56,11 @@ type Carrier interface {
 	// BufferBytes is how much may wait to be received, as the system granted it; 0 if it can't be said.
 	BufferBytes() int
 
-	// Resolve finds the way to an address, afresh: rdma.ErrUnreachable if there is none.
-	Resolve(to netip.AddrPort) (Route, error)
+	// Resolve finds the way to an address, afresh: rdma.ErrUnreachable if there is none. The flow label chooses among Sources.
+	Resolve(to netip.AddrPort, flow uint32) (Route, error)
+	// Sources are further ports to send from, so that networks of several paths see different flows; nil: only the own one. That of
+	// a flow label is rdma.PortAttr.Source.
+	Sources() []uint16
 
 	// Send seals and sends datagrams in order and returns how many it took; fewer than all: no room now. A datagram that
 	// can't be sent is taken, and lost. The caller may use the memory again at return.

@@ -177,8 +177,11 @@ func (p *Port) MAC() rdma.MAC { return p.mac }
 // BufferBytes implements carrier.Carrier.
 func (p *Port) BufferBytes() int { return p.net.cfg.Inbox }
 
+// Sources implements carrier.Carrier.
+func (p *Port) Sources() []uint16 { return nil }
+
 // Resolve looks the neighbour up.
-func (p *Port) Resolve(to netip.AddrPort) (carrier.Route, error) {
+func (p *Port) Resolve(to netip.AddrPort, _ uint32) (carrier.Route, error) {
 	mac, ok := p.net.owners[to.Addr()]
 	if !ok || to.Addr().Is4() != p.addr.Addr().Is4() {
 		return carrier.Route{}, fmt.Errorf("%w: no neighbour %v", rdma.ErrUnreachable, to.Addr())

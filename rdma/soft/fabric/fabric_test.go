@@ -46,7 +46,7 @@ func TestNet(t *testing.T) {
 	if _, err := n.Port(b.Local()); err == nil {
 		t.Error("an address twice")
 	}
-	to, err := a.Resolve(b.Local())
+	to, err := a.Resolve(b.Local(), 0)
 	if err != nil || to.MAC != b.MAC() || to.MAC == a.MAC() {
 		t.Fatalf("%+v %v", to, err)
 	}
@@ -72,7 +72,7 @@ func TestNet(t *testing.T) {
 	if n.Step(0) {
 		t.Error("something is left")
 	}
-	if _, err := a.Resolve(netip.MustParseAddrPort("10.0.0.3:1")); !errors.Is(err, rdma.ErrUnreachable) {
+	if _, err := a.Resolve(netip.MustParseAddrPort("10.0.0.3:1"), 0); !errors.Is(err, rdma.ErrUnreachable) {
 		t.Errorf("nobody: %v", err)
 	}
 	if err := b.Close(); err != nil {
@@ -102,7 +102,7 @@ func TestFaults(t *testing.T) {
 			a, b := port(t, n, "10.0.0.1:1"), port(t, n, "10.0.0.2:1")
 			luck := uint64(5)
 			f := carrier.WithFaults(a, n.Now, func() uint64 { luck += 999; return luck }, c.rule)
-			to, err := f.Resolve(b.Local())
+			to, err := f.Resolve(b.Local(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestSpoil(t *testing.T) {
 	a, b := port(t, n, "10.0.0.1:1"), port(t, n, "10.0.0.2:1")
 	luck := uint64(5)
 	f := carrier.WithFaults(b, n.Now, func() uint64 { luck = luck*6364136223846793005 + 1; return luck >> 11 }, carrier.Rule{Share: 1, Corrupt: true})
-	to, err := a.Resolve(b.Local())
+	to, err := a.Resolve(b.Local(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

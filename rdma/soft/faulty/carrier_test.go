@@ -21,7 +21,8 @@ func (*wire) Local() netip.AddrPort { return netip.MustParseAddrPort("10.0.0.1:4
 func (*wire) LinkBytes() int        { return 1500 }
 func (*wire) MAC() rdma.MAC         { return rdma.MAC{} }
 func (*wire) BufferBytes() int      { return 0 }
-func (*wire) Resolve(to netip.AddrPort) (carrier.Route, error) {
+func (*wire) Sources() []uint16     { return nil }
+func (*wire) Resolve(to netip.AddrPort, _ uint32) (carrier.Route, error) {
 	return carrier.Route{To: to}, nil
 }
 func (w *wire) Send(batch []carrier.Out) int {

@@ -1,6 +1,7 @@
 package udp
 
 import (
+	"net/netip"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -48,7 +49,7 @@ func (o *sender) open() {
 func (s *socket) Send(batch []carrier.Out) int {
 	done := 0
 	for done < len(batch) {
-		sent, err := s.sendmmsg(s.prepare(batch[done:]))
+		sent, err := s.send(batch[done:])
 		for _, k := range s.out.runs[:sent] {
 			done += k
 		}
@@ -69,19 +70,38 @@ func (s *socket) Send(batch []carrier.Out) int {
 	return done
 }
 
-// prepare makes messages of the first datagrams, and seals them. They leave with one traffic class and hop limit.
-func (s *socket) prepare(batch []carrier.Out) (messages int) {
+// send sends the first datagrams.
+func (s *socket) send(batch []carrier.Out) (int, unix.Errno) {
+	from := s.sourceOf(batch[0].Route)
+	return s.sendmmsg(from.fd, s.prepare(from, batch))
+}
+
+// sourceOf is the socket that a route leaves from.
+func (s *socket) sourceOf(r *carrier.Route) *source {
+	if r.From != 0 {
+		for i := range s.sources {
+			if s.sources[i].port == r.From {
+				return &s.sources[i]
+			}
+		}
+	}
+	return &s.own
+}
+
+// prepare makes messages of the first datagrams, and seals them. They leave from one socket, with one traffic class and hop limit.
+func (s *socket) prepare(from *source, batch []carrier.Out) (messages int) {
 	o := &s.out
-	s.class(batch[0].Route)
+	s.class(from, batch[0].Route)
+	src := netip.AddrPortFrom(s.local.Addr(), from.port)
 	for datagrams := 0; messages < maxMessages && datagrams < len(batch); messages++ {
 		first := batch[datagrams]
-		if int(first.Route.TrafficClass) != s.tos || int(first.Route.HopLimit) != s.ttl {
+		if int(first.Route.TrafficClass) != from.tos || int(first.Route.HopLimit) != from.ttl || first.Route.From != batch[0].Route.From {
 			break
 		}
 		run := s.run(batch[datagrams:])
 		bytes := 0
 		for i, d := range batch[datagrams : datagrams+run] {
-			o.sum.Seal(packet.Flow{Src: s.local, Dst: d.Route.To}, d.Data, uint16(i))
+			o.sum.Seal(packet.Flow{Src: src, Dst: d.Route.To}, d.Data, uint16(i))
 			bytes += len(d.Data)
 		}
 		m := &o.msgs[messages]
@@ -140,24 +160,24 @@ func (s *socket) name(n *unix.RawSockaddrInet6, r *carrier.Route) uint32 {
 }
 
 // class sets the socket's traffic class and hop limit, if they are not what they were.
-func (s *socket) class(r *carrier.Route) {
+func (s *socket) class(x *source, r *carrier.Route) {
 	tosName, ttlName, level := unix.IP_TOS, unix.IP_TTL, unix.IPPROTO_IP
 	if !s.v4 {
 		tosName, ttlName, level = unix.IPV6_TCLASS, unix.IPV6_UNICAST_HOPS, unix.IPPROTO_IPV6
 	}
-	if int(r.TrafficClass) != s.tos {
-		s.tos = int(r.TrafficClass)
-		_ = unix.SetsockoptInt(s.fd, level, tosName, s.tos)
+	if int(r.TrafficClass) != x.tos {
+		x.tos = int(r.TrafficClass)
+		_ = unix.SetsockoptInt(x.fd, level, tosName, x.tos)
 	}
-	if int(r.HopLimit) != s.ttl {
-		s.ttl = int(r.HopLimit)
-		_ = unix.SetsockoptInt(s.fd, level, ttlName, max(1, s.ttl))
+	if int(r.HopLimit) != x.ttl {
+		x.ttl = int(r.HopLimit)
+		_ = unix.SetsockoptInt(x.fd, level, ttlName, max(1, x.ttl))
 	}
 }
 
 // sendmmsg sends messages and returns how many left, and why the next did not.
-func (s *socket) sendmmsg(n int) (int, unix.Errno) {
-	r, _, e := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.out.msgs[0])), uintptr(n), 0, 0, 0)
+func (s *socket) sendmmsg(fd, n int) (int, unix.Errno) {
+	r, _, e := unix.RawSyscall6(unix.SYS_SENDMMSG, uintptr(fd), uintptr(unsafe.Pointer(&s.out.msgs[0])), uintptr(n), 0, 0, 0)
 	if e != 0 {
 		return 0, e
 	}

@@ -15,6 +15,8 @@ type Options struct {
 	BufferBytes int
 	// NoSegment sends and takes each datagram by itself: for captures, and for networks that spoil what the kernel cuts.
 	NoSegment bool
+	// Sources is how many further sockets connections send from, so that networks of several paths see several flows. They receive nothing.
+	Sources int
 }
 
 const defaultBuffer = 4 << 20

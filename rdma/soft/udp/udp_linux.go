@@ -18,11 +18,12 @@ type socket struct {
 	local   netip.AddrPort
 	v4      bool
 	zone    uint32 // of the local address's link
+	sources []source
+	ports   []uint16 // of sources
 	bytes   int
 	mac     rdma.MAC
 	segment bool
-	tos     int // what the socket sends with now
-	ttl     int
+	own     source
 	out     sender
 	in      receiver
 }
@@ -39,7 +40,7 @@ func Open(at netip.AddrPort, o Options) (carrier.Carrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{fd: -1, v4: addr.Is4(), zone: uint32(index), bytes: bytes, mac: mac, segment: !o.NoSegment, tos: -1, ttl: -1}
+	s := &socket{fd: -1, v4: addr.Is4(), zone: uint32(index), bytes: bytes, mac: mac, segment: !o.NoSegment}
 	if o.BufferBytes == 0 {
 		o.BufferBytes = defaultBuffer
 	}
@@ -47,9 +48,25 @@ func Open(at netip.AddrPort, o Options) (carrier.Carrier, error) {
 		_ = s.Close()
 		return nil, fmt.Errorf("udp: opening a socket at %v: %w", at, err)
 	}
+	for range o.Sources {
+		x := &socket{v4: s.v4, zone: s.zone}
+		if err := x.open(netip.AddrPortFrom(s.local.Addr(), 0), o.BufferBytes); err != nil {
+			_ = s.Close()
+			return nil, fmt.Errorf("udp: opening a socket at %v to send from: %w", s.local.Addr(), err)
+		}
+		_ = unix.SetsockoptInt(x.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 1) // what somebody sends there is of no use
+		s.sources, s.ports = append(s.sources, x.own), append(s.ports, x.local.Port())
+	}
 	s.out.open()
 	s.in.open()
 	return s, nil
+}
+
+// source is a socket that is sent from.
+type source struct {
+	fd       int
+	port     uint16
+	tos, ttl int // what it sends with now
 }
 
 func (s *socket) open(at netip.AddrPort, buffer int) (err error) {
@@ -77,6 +94,7 @@ func (s *socket) open(at netip.AddrPort, buffer int) (err error) {
 	case *unix.SockaddrInet6:
 		s.local = netip.AddrPortFrom(at.Addr(), uint16(n.Port))
 	}
+	s.own = source{fd: s.fd, port: s.local.Port(), tos: -1, ttl: -1}
 	return nil
 }
 
@@ -143,7 +161,7 @@ func (s *socket) BufferBytes() int {
 }
 
 // Resolve asks the system for the way: it finds the neighbour by itself, each time.
-func (s *socket) Resolve(to netip.AddrPort) (carrier.Route, error) {
+func (s *socket) Resolve(to netip.AddrPort, flow uint32) (carrier.Route, error) {
 	fd, err := unix.Socket(s.family(), unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return carrier.Route{}, os.NewSyscallError("socket", err)
@@ -157,7 +175,11 @@ func (s *socket) Resolve(to netip.AddrPort) (carrier.Route, error) {
 	if err != nil {
 		return carrier.Route{}, fmt.Errorf("%w: %v from %v: %w", rdma.ErrUnreachable, to.Addr(), s.local.Addr(), err)
 	}
-	return carrier.Route{To: to}, nil
+	r := carrier.Route{To: to}
+	if len(s.ports) > 0 {
+		r.From = (&rdma.PortAttr{Sources: s.ports}).Source(flow)
+	}
+	return r, nil
 }
 
 func (s *socket) family() int {
@@ -166,6 +188,9 @@ func (s *socket) family() int {
 	}
 	return unix.AF_INET6
 }
+
+// Sources implements carrier.Carrier.
+func (s *socket) Sources() []uint16 { return s.ports }
 
 // MaxID implements carrier.Carrier: one less than the datagrams of a run.
 func (s *socket) MaxID() uint16 { return maxRun - 1 }
@@ -188,6 +213,9 @@ func (s *socket) Deadline() time.Duration {
 func (s *socket) Close() error {
 	if s.fd < 0 {
 		return nil
+	}
+	for _, x := range s.sources {
+		_ = unix.Close(x.fd)
 	}
 	fd := s.fd
 	s.fd = -1
