@@ -109,6 +109,8 @@ var mutants = []mutant{
 		"			barrier = b.book.BarrierOf(r.epoch)", "			barrier = b.book.BarrierOf(b.book.Current())", seeds},
 	{"a flush takes the fence away", "internal/order/order.go",
 		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fence = 0\n	return b.cur - 1, b.low()", seeds},
+	{"the record is reset by a flush", "internal/order/order.go",
+		"	b.next()\n	return b.cur - 1, false", "	b.next()\n	b.fences, b.first = b.fences[:0], 0\n	return b.cur - 1, false", book},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
 	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
@@ -119,7 +121,8 @@ var mutants = []mutant{
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
 		"		g.waiting.Push(r)\n", "		g.waiting.Push(r)\n		b.landed(r)\n", seeds},
 	{"nobody looks again when a fence is passed", "internal/outbox/ends.go",
-		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", seeds},
+		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", "./internal/worker -run BehindFences"},
+	{"fences without work between them are kept", "internal/order/order.go", "	if b.fence == b.cur {\n		return\n	}\n", "", "./internal/worker -run TestMillionFences"},
 	{"a worker's fence reaches no endpoint", "internal/order/order.go", "	if b.seen != b.worker.n {", "	if false {", seeds},
 
 	{"a frame asks for an acknowledgement as the one before it did", "internal/protocol/protocol.go", "	*f = transport.Frame{Done: r.Done()} //", "	f.Done = r.Done() //", "./internal/protocol"},
