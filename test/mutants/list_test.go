@@ -110,7 +110,7 @@ var mutants = []mutant{
 	{"a flush takes the fence away", "internal/order/order.go",
 		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fence = 0\n	return b.cur - 1, b.low()", seeds},
 	{"the record is reset by a flush", "internal/order/order.go",
-		"	b.next()\n	return b.cur - 1, false", "	b.next()\n	b.fences, b.first = b.fences[:0], 0\n	return b.cur - 1, false", book},
+		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fences, b.first = b.fences[:0], 0\n	return b.cur - 1, b.low()", book},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
 	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
