@@ -197,6 +197,7 @@ type Stats struct {
 	Puts, Gets, Messages uint64 // posted
 	Atomics              uint64
 	Fenced               uint64 // times that one had to wait for a fence
+	Moves                uint64 // times that messages moved to a better lane
 	Handovers            uint64 // lanes lost and handed over
 	ReplayedFrames       uint64
 	ReplayedBytes        uint64
@@ -208,7 +209,7 @@ func (ep *Endpoint) Stats() Stats {
 	ep.w.lock()
 	defer ep.w.unlockOnly()
 	s := ep.e.Stats()
-	return Stats{s.Puts, s.Gets, s.Messages, s.Atomics, s.Fenced, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+	return Stats{s.Puts, s.Gets, s.Messages, s.Atomics, s.Fenced, s.Moves, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
 }
 
 // Addr is the peer's address, Peer the name that it gave itself.

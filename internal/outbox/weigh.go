@@ -124,9 +124,7 @@ func (b *Box) Weigh(now time.Duration) {
 		return
 	}
 	b.elect(now)
-	if b.waiting > 0 || b.replayAny.n > 0 || b.gets.replies.n > 0 {
-		b.host.Wake() // another lane may be the soonest now than the one whose room is waited for
-	}
+	b.host.Wake() // another lane may be the soonest now than the one whose room is waited for
 }
 
 // Brings is what a lane is thought to carry, in bytes per second, and whether messages go on it; 0 if it is not up.
@@ -166,4 +164,4 @@ func (b *Box) elect(now time.Duration) {
 }
 
 // merit is what lanes are compared by, whatever is under way on them: less is better.
-func (s *seat) merit() float64 { return s.meter.Merit(probe) }
+func (s *seat) merit() float64 { return s.meter.Cost(0, probe) }

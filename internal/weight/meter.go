@@ -85,9 +85,6 @@ func (m *Meter) Cost(backlog uint64, size int) float64 {
 	return m.trip + m.late + (float64(backlog)+float64(size))*m.perByte
 }
 
-// Merit is the time for so many bytes on a lane that has nothing else to do, in nanoseconds.
-func (m *Meter) Merit(size int) float64 { return m.trip + float64(size)*m.perByte }
-
 // Look takes the lane's books, and its round trip, 0 if that is not known. frame is the largest piece of which the lane says only
 // at its end that it has it.
 func (m *Meter) Look(now time.Duration, c transport.Counts, trip time.Duration, frame int) {

@@ -177,7 +177,7 @@ func TestAnyBooks(t *testing.T) {
 				c.Acked, c.AckedBytes = c.Posted, c.PostedBytes
 			}
 			m.Look(now, c, time.Duration(r.Int64N(1<<30)), frame)
-			for _, v := range []float64{m.Rate(), m.Cost(c.PostedBytes-c.AckedBytes, frame), m.Merit(1 << 20)} {
+			for _, v := range []float64{m.Rate(), m.Cost(c.PostedBytes-c.AckedBytes, frame)} {
 				if !(v > 0) || math.IsInf(v, 0) {
 					t.Fatalf("%v after %+v", v, c)
 				}
