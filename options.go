@@ -197,7 +197,7 @@ func transports(n config.Node, faults *fault.Injector) []transport.Transport {
 	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
 		list = append(list, self.New(self.Options{}))
 	}
-	return list
+	return append(list, carriers.Here(n, faults)...)
 }
 
 // EventKind says what happened.

@@ -47,7 +47,7 @@ func TestEventsOfNoLane(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
 	events := make(chan braid.Event, 10)
-	p := connect(t, braid.Options{}, braid.Options{OnEvent: func(e braid.Event) { events <- e }})
+	p := connect(t, braid.Options{Lanes: 1}, braid.Options{OnEvent: func(e braid.Event) { events <- e }})
 	if err := p.a.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestManyRefusals(t *testing.T) {
 				down.Add(1)
 			}
 		}
-		p := connect(t, braid.Options{ErrorMode: mode, OnEvent: onEvent}, braid.Options{OnEvent: onEvent})
+		p := connect(t, braid.Options{ErrorMode: mode, OnEvent: onEvent, Lanes: 1}, braid.Options{OnEvent: onEvent})
 		refuseMany(t, p.a)
 		if n := down.Load(); n > 0 {
 			t.Errorf("mode %v: %d lanes were lost", mode, n)

@@ -31,7 +31,12 @@ type Attr struct {
 	MaxHead  int  // bytes of Frame.Head
 	MaxFrame int  // bytes of Head and Payload together
 	Local    bool // reaches only the listeners of the same interface
-	InOrder  bool // data frames are accepted in posting order (so far always; an engine must not assume it)
+	// Here is set of a transport between processes of one host: what the hosts of addresses begin with that it makes up there when it listens at
+	// port 0 of its own name. Another host has another one.
+	Here string
+	// Speed of each connection in Mbit/s, roughly, where that does not depend on its rail; 0: it does.
+	Speed   int
+	InOrder bool // data frames are accepted in posting order (so far always; an engine must not assume it)
 	// ZeroCopy is the payload size from which a frame posted with ZeroCopy is cheaper than a copy. 0: never.
 	ZeroCopy int
 }

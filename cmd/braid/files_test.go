@@ -158,7 +158,7 @@ func TestSendStdinAndJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p, addr := recv(t, "--once", "--json=false", "--max-bytes", "1M", dir)
-	cmd := exec.Command(self, "send", "--json", "-", "--name", "sum.txt", addr)
+	cmd := exec.Command(self, "send", "--json", "--set", "transports=tcp", "-", "--name", "sum.txt", addr)
 	cmd.Stdin = strings.NewReader("hello")
 	out, err := cmd.Output()
 	var got transfer.Result

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,9 @@ func TestInfoParts(t *testing.T) {
 	if x := r.Transports; len(x) < 3 || x[0].Name != "tcp" || !x[0].Used || !strings.Contains(x[0].Why, "kept") || !x[1].Used || x[1].MaxFrame == 0 {
 		t.Errorf("%+v", x)
 	}
+	if x, _ := report(t); runtime.GOOS == "linux" && !slices.ContainsFunc(x.Transports, func(t info.Transport) bool { return t.Name == "shm" && t.Used && t.Here }) {
+		t.Errorf("%+v", x.Transports)
+	}
 	if x, _ := report(t, "--set", "transports=tcp"); x.Transports[1].Used {
 		t.Errorf("%+v", x.Transports)
 	}
@@ -146,7 +150,7 @@ func TestInfoNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"build":{"version":"","revision":"x","modified":true,"wire":"","go":"","os":"","arch":""},` +
-		`"transports":[{"name":"","used":false,"why":"","max_frame":0,"local":false,"zero_copy":0}],` +
+		`"transports":[{"name":"","used":false,"why":"","max_frame":0,"local":false,"here":false,"zero_copy":0}],` +
 		`"rails":[{"interface":"","address":"","bits":0,"mtu":0,"mbits":1,"usable":false,"reason":"x"}],"devices":{"rdma":null,"used":false,"why":""},` +
 		`"limits":[{"name":"","value":0,"unit":"","text":""}],` +
 		`"config":[{"key":"","value":"","origin":"","where":"x","default":"","unit":"x","grammar":"","auto":"x","variable":"","option":"x","text":""}],` +

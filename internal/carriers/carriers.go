@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
 	"github.com/openbraid/braid/transport/tcp"
 )
@@ -33,3 +34,12 @@ func Network(n config.Node, faults *fault.Injector) transport.Transport {
 
 // RC says whether rc is named.
 func RC(transports []string) bool { return slices.Contains(transports, "rc") }
+
+// Here is what they run over within this host, besides. None where faults are asked for: those stand in front of networks, and must not be passed by.
+func Here(n config.Node, faults *fault.Injector) []transport.Transport {
+	named := len(n.Transports) == 0 || slices.Contains(n.Transports, shm.Host)
+	if !named || faults != nil || shm.Prefix() == "" {
+		return nil
+	}
+	return []transport.Transport{shm.New(shm.Options{Limit: n.ShmLimit})}
+}

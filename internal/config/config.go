@@ -59,6 +59,7 @@ type Node struct {
 	Secret     string
 	Sockets    Sockets
 	RC         RC
+	ShmLimit   int
 }
 
 // RC is what RDMA in software is told.

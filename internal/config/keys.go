@@ -19,8 +19,8 @@ var Keys = []Key{
 		Text: "On what lanes are built, and a listener listens besides its own address: interfaces, addresses, networks (10.0.0.0/16), patterns (eth*); ! before one leaves it out", field: func(n *Node) any { return &n.Rails }},
 	{Name: "lanes", Kind: Count, Auto: "one for each interface that reaches the peer", Least: 1, Most: MostLanes, Option: "Lanes",
 		Text: "Lanes per endpoint", field: func(n *Node) any { return &n.Lanes }},
-	{Name: "transports", Kind: List, Default: "tcp,self", Words: []string{"tcp", "self", "rc"}, Option: "Transports",
-		Text: "What carries lanes: tcp, and self, which needs no network to dial a listener of the same worker. Without tcp there would be no first connection, so it stays, unless rc is named: then lanes run over RDMA devices in software instead (docs/rc.md), on both sides", field: func(n *Node) any { return &n.Transports }},
+	{Name: "transports", Kind: List, Default: "tcp,self,shm", Words: []string{"tcp", "self", "shm", "rc"}, Option: "Transports",
+		Text: "What carries lanes: tcp; self, which needs no network to dial a listener of the same worker; shm, shared memory between processes of one host and user, on Linux. Without tcp there would be no first connection, so it stays, unless rc is named: then lanes run over RDMA devices in software instead (docs/rc.md), on both sides", field: func(n *Node) any { return &n.Transports }},
 	{Name: "error-mode", Kind: Word, Default: "failover", Words: []string{"failover", "peer", "none"}, Option: "ErrorMode",
 		Text: "When a lane is lost: the others take over (failover), or the endpoint ends (peer; none also looks for no silent peers)", field: func(n *Node) any { return &n.ErrorMode }},
 	{Name: "wait", Kind: Word, Default: "adaptive", Words: []string{"adaptive", "poll", "sleep"}, Option: "Wait",
@@ -86,6 +86,8 @@ var Keys = []Key{
 		Text: "What rc is used for although its packets carry no proof of who sent them: addresses beyond loopback (network), endpoints with a secret (secret)", field: func(n *Node) any { return &n.RC.Trust }},
 	{Name: "rc-read-from", Kind: Size, Auto: "never", Least: 1 << 10, Most: 1 << 20,
 		Text: "Payloads of this size and more are read by the peer (RDMA READ) instead of being sent, if both sides say so", field: func(n *Node) any { return &n.RC.ReadFrom }},
+	{Name: "shm-limit", Kind: Size, Default: "256MiB", Least: 1 << 20, Most: 1 << 40,
+		Text: "Shared memory that a worker may have mapped: 1.3 MB for each lane; beyond it peers come by the network", field: func(n *Node) any { return &n.ShmLimit }},
 }
 
 // Reserved are variables with the prefix of settings that are none: the file of settings, and what this project's tests read. Nobody is

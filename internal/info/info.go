@@ -13,6 +13,7 @@ import (
 	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
 )
 
@@ -67,6 +68,7 @@ type Transport struct {
 	Why      string `json:"why"`
 	MaxFrame int    `json:"max_frame"` // bytes
 	Local    bool   `json:"local"`     // reaches only listeners of the same worker
+	Here     bool   `json:"here"`      // reaches only processes of the same host and user
 	ZeroCopy int    `json:"zero_copy"` // bytes from which nothing is copied; 0: never
 }
 
@@ -85,11 +87,16 @@ func TransportsOf(s *braid.Settings) (list []Transport) {
 			x.Why = "not named by the setting transports"
 		}
 		f, err := t.Open(transport.Env{Now: func() time.Duration { return 0 }, Rand: func() uint64 { return 0 }, Log: slog.New(slog.DiscardHandler)})
+		if err == nil && t.Name() == shm.Host {
+			if err = shm.Usable(); err != nil {
+				f.Close()
+			}
+		}
 		if err != nil {
 			x.Used, x.Why = false, err.Error()
 		} else {
 			a := f.Attr()
-			x.MaxFrame, x.Local, x.ZeroCopy = a.MaxFrame, a.Local, a.ZeroCopy
+			x.MaxFrame, x.Local, x.Here, x.ZeroCopy = a.MaxFrame, a.Local, a.Here != "", a.ZeroCopy
 			f.Close()
 		}
 		list = append(list, x)

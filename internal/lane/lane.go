@@ -53,7 +53,9 @@ type Lane struct {
 	Speed   int           // of the interface here, Mbit/s; 0: not known
 	Trip    time.Duration // the shortest round trip so far; 0: not known
 	Fault   string        // whose its loss looks like, once it is lost
-	state   State
+	// Near: within this host. While there is such a lane, those over networks are kept for when there is none.
+	Near  bool
+	state State
 }
 
 // State is where the instance is in its life.

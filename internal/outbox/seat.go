@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"slices"
+
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/weight"
@@ -49,6 +51,7 @@ func (s *seat) touchAgain(f *transport.Frame, epoch uint64) {
 // seats are the lanes.
 type seats struct {
 	up      []*seat // in the order in which they came up
+	use     []*seat // of them, those that new frames go on
 	all     []*seat // and those that are lost and not taken back
 	off     seat    // no lane: what waits is here
 	lastPut *seat   // on which small operations stay
@@ -86,7 +89,29 @@ func (b *Box) LaneUp(l *lane.Lane) {
 	b.book.Open(s.place)
 	b.up = append(b.up, s)
 	b.all = append(b.all, s)
+	b.rank()
 	b.host.Wake()
+}
+
+// rank finds out which lanes are used: those within this host, if there are any. What is on others stays there; messages follow once that is acknowledged.
+func (b *Box) rank() {
+	b.use = b.use[:0]
+	for _, near := range []bool{true, false} {
+		for _, s := range b.up {
+			if s.Near == near {
+				b.use = append(b.use, s)
+			}
+		}
+		if len(b.use) > 0 {
+			break
+		}
+	}
+	if s := b.lastPut; s != nil && (!slices.Contains(b.up, s) || !b.used(s)) {
+		b.lastPut = nil
+	}
+	if s := b.ordered.seat; s != nil && s.State() == lane.Up && !b.used(s) {
+		b.move(b.use[0])
+	}
 }
 
 // LaneLost takes a lane away. What is on it stays in the book, at its place, until TakeBack or End.
@@ -97,9 +122,7 @@ func (b *Box) LaneLost(l *lane.Lane) {
 			break
 		}
 	}
-	if b.lastPut != nil && b.lastPut.Lane == l {
-		b.lastPut = nil
-	}
+	b.rank()
 	b.host.Wake()
 }
 
@@ -113,6 +136,9 @@ func (b *Box) vacate(s *seat) {
 		}
 	}
 }
+
+// used says whether new frames go on a lane that is up.
+func (b *Box) used(s *seat) bool { return s.Near || len(b.use) == len(b.up) }
 
 // laneFor is the lane on which a frame of so many bytes, behind this fence, may be posted now, nil if there is none.
 func (b *Box) laneFor(ordered bool, barrier uint64, size int) *seat {
@@ -137,7 +163,9 @@ func (b *Box) follow(at *order.Place, ordered bool, barrier uint64) *seat {
 		}
 		switch {
 		case !ordered:
-			b.lastPut = s
+			if b.used(s) {
+				b.lastPut = s
+			}
 			return s
 		case b.ordered.seat == s || b.ordered.unacked == 0:
 			b.ordered.seat = s

@@ -15,8 +15,8 @@ const ahead = 16
 // stripe decides whether a message that is being posted goes in parts. A part is not much smaller than what a message must
 // have to be striped, so that its head is not worth mentioning.
 func (b *Box) stripe(r *request.Request) {
-	if n := len(r.Payload); len(b.up) > 1 && n >= b.Stripe {
-		r.Part = min(b.Limits.MaxFrame, max(b.Stripe/4, n/(2*len(b.up))))
+	if n := len(r.Payload); len(b.use) > 1 && n >= b.Stripe {
+		r.Part = min(b.Limits.MaxFrame, max(b.Stripe/4, n/(2*len(b.use))))
 	}
 }
 

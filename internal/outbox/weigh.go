@@ -88,7 +88,7 @@ func (b *Box) Prefer(instance string) bool {
 func (b *Box) soonest(size int) *seat {
 	var best *seat
 	var least float64
-	for _, s := range b.up {
+	for _, s := range b.use {
 		if c := s.meter.Cost(s.Backlog(), size); best == nil || c < least {
 			best, least = s, c
 		}
@@ -99,8 +99,8 @@ func (b *Box) soonest(size int) *seat {
 // pick is the lane for a frame without order promise, nil if there is none. If it has no room, the frame is acknowledged sooner by
 // waiting for that than on any other.
 func (b *Box) pick(size int) *seat {
-	if len(b.up) == 1 {
-		return b.up[0]
+	if len(b.use) == 1 {
+		return b.use[0]
 	}
 	if size >= small {
 		return b.soonest(size)
@@ -138,7 +138,7 @@ func (b *Box) Brings(l *lane.Lane) (rate float64, order bool) {
 // elect moves the messages, and small operations, to the best lane.
 func (b *Box) elect(now time.Duration) {
 	var best *seat
-	for _, s := range b.up {
+	for _, s := range b.use {
 		if best == nil || s.merit() < best.merit() {
 			best = s
 		}

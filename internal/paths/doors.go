@@ -19,6 +19,7 @@ type Doors struct {
 	bound    []transport.Listener
 	addrs    []string // on the network
 	own      Path     // without one; Iface nil: nowhere
+	near     []string // for other processes of this host
 }
 
 // OpenDoors binds addr, and each chosen rail with the same port where that is free, with another one where it isn't.
@@ -33,6 +34,7 @@ func OpenDoors(g *Ground, ifaces []transport.Iface, addr string, a transport.Acc
 		return nil, err
 	}
 	d.Rebind()
+	d.bindNear()
 	if err := d.bindOwn(); err != nil {
 		d.Close()
 		return nil, err
@@ -55,6 +57,22 @@ func (d *Doors) bindOwn() error {
 		}
 	}
 	return nil
+}
+
+// bindNear binds what other processes of this host reach without a network, unless the rails within it were chosen. What can't be is left out: they come by the network as well.
+func (d *Doors) bindNear() {
+	if d.g.View.NamesLoopback() {
+		return
+	}
+	for _, i := range d.g.Near {
+		a := i.Attr()
+		b, err := i.Listen(net.JoinHostPort(a.Name, "0"), d.acceptor)
+		if err != nil {
+			d.log.Warn("peers on this host come by the network only", "reason", err)
+			continue
+		}
+		d.bound, d.near = append(d.bound, b), append(d.near, b.Addr())
+	}
 }
 
 func (d *Doors) bind(addr string) error {
@@ -101,7 +119,11 @@ func (d *Doors) Own(addr string) *Path {
 
 // Told are the addresses of use to a peer, given the two ends of a connection with it.
 func (d *Doors) Told(local, remote string, most int) []string {
-	return topo.Told(d.g.View, d.addrs, local, remote, most)
+	var near []string
+	if d.g.View.Here(remote) {
+		near = d.near
+	}
+	return append(topo.Told(d.g.View, d.addrs, local, remote, most-len(near)), near...)
 }
 
 // Close unbinds all.

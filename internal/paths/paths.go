@@ -17,6 +17,7 @@ type Ground struct {
 	Turns *timer.Set
 	Now   func() time.Duration
 	Rand  func() uint64
+	Near  []transport.Iface // lead to other processes of this host only
 
 	Most, Want           int           // lanes per endpoint; Want 0: one for each interface that reaches the peer
 	Handshake            time.Duration // of an attempt
@@ -42,6 +43,7 @@ type Path struct {
 
 	settled bool // its first attempt came to an end, good or bad
 	proven  bool // the peer has answered on it
+	near    bool // within this host: no matter of rails
 	busy    bool // it has a lane, or one is being opened
 	view    uint64
 	redial  *timer.Timer
@@ -70,8 +72,9 @@ func (p *Path) Proven() bool { return p.proven }
 
 // Set is the paths of one endpoint.
 type Set struct {
-	g    *Ground
-	host Host
+	g     *Ground
+	host  Host
+	iface transport.Iface // of the network
 
 	all  []*Path
 	ways []*Path // for the first lane, not tried yet
@@ -81,9 +84,12 @@ type Set struct {
 	share      int // how many ways there were: each has its share of the time
 	dialed     string
 	told       []string
+	near       []string // told, within this host
 	ever       []string // told at any time: what may be left when all else is gone
 	translated bool
-	plan       []topo.Candidate
+
+	mayBeNear bool
+	plan      []topo.Candidate
 }
 
 // Ways are the paths on which a first lane to one of the addresses is tried: without a network where own knows one, then as topo says.
@@ -126,7 +132,7 @@ func (s *Set) Next() *Path {
 	p := s.ways[0]
 	s.ways = s.ways[1:]
 	p.view = s.g.Views
-	s.all, s.made, s.dialed = []*Path{p}, 1, p.Remote
+	s.all, s.made, s.dialed, s.iface = []*Path{p}, 1, p.Remote, p.Iface
 	return p
 }
 
@@ -160,8 +166,11 @@ func (s *Set) Again(p *Path) (wait time.Duration, ok bool) {
 	return wait, s.g.Now()+wait < s.began+s.g.Handshake
 }
 
-// Answered: the first lane is up, and the peer has said where it listens.
-func (s *Set) Answered(told []string) {
+// Answered: the first lane is up, and the peer has said where it listens. near: lanes within this host may be added. Where a lost
+// lane is the end, one more is one more that can be lost.
+func (s *Set) Answered(told []string, near bool) {
+	s.mayBeNear = near
+	told = s.hear(told)
 	s.translated = topo.Translated(s.dialed, told)
 	s.take(topo.Dialable(s.dialed, told))
 	s.Replan()
@@ -169,6 +178,10 @@ func (s *Set) Answered(told []string) {
 
 // Heard takes where the peer listens now.
 func (s *Set) Heard(told []string) {
+	was := s.near
+	if told = s.hear(told); !slices.Equal(was, s.near) {
+		s.openNear()
+	}
 	if told = topo.Dialable(s.dialed, told); len(told) == 0 || topo.SameAddrs(told, s.told) {
 		return
 	}
@@ -204,23 +217,26 @@ func (s *Set) Changed(was topo.View) {
 
 // Pin notes on which rail the system has put a path's lane.
 func (s *Set) Pin(p *Path, local string) {
-	if p.Local == "" {
+	if p.Local == "" && !p.near {
 		p.Local = s.g.View.Pin(local, p.Remote)
 	}
 }
 
 // Replan asks which lanes there should be, and has those opened that there aren't. Those that stand are left alone.
 func (s *Set) Replan() {
-	if len(s.all) == 0 || s.all[0].Iface.Attr().Local {
+	if len(s.all) == 0 || s.iface.Attr().Local {
 		return // a lane without a network is all there is, and it does not fail
 	}
 	g := s.g
 	q := topo.Query{View: g.View, Dialed: s.dialed, Told: s.told, Translated: s.translated, Most: g.Most, Want: g.Want}
+	if q.Want > 0 {
+		q.Want = max(1, q.Want-len(s.near))
+	}
 	if q.Spare = s.host.Stranded(); q.Spare { // nobody can tell that an address is back
 		q.Told = s.ever
 	}
 	for _, p := range s.all {
-		if p.busy {
+		if p.busy && !p.near {
 			q.Standing = append(q.Standing, p.Path)
 		}
 	}
@@ -231,14 +247,14 @@ func (s *Set) Replan() {
 			want = append(want, c.Path)
 		}
 	}
-	iface := s.all[0].Iface
 	s.keep(&want, len(want)+len(q.Standing) > 0)
 	for _, t := range want {
-		p := &Path{Path: t, Iface: iface, Index: s.made, view: g.Views}
+		p := &Path{Path: t, Iface: s.iface, Index: s.made, view: g.Views}
 		s.made++
 		s.all = append(s.all, p)
 		s.host.Attempt(p)
 	}
+	s.openNear()
 }
 
 // keep takes the paths that there are out of what is wanted, and forgets those that are not. some: there is a plan at all.
@@ -247,7 +263,7 @@ func (s *Set) keep(want *[]topo.Path, some bool) {
 	for _, p := range s.all {
 		i := slices.Index(*want, p.Path)
 		switch {
-		case p.busy:
+		case p.busy, p.near:
 		case i >= 0:
 			*want = slices.Delete(*want, i, i+1)
 			p.view = s.g.Views
@@ -277,6 +293,8 @@ func (s *Set) Retry(p *Path) {
 func (s *Set) redial(p *Path) {
 	if p.view != s.g.Views {
 		s.Replan()
+	} else if p.near {
+		s.openNear()
 	}
 	if !p.busy && !p.redial.Pending() && slices.Contains(s.all, p) {
 		s.host.Attempt(p)

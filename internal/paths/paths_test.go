@@ -115,7 +115,7 @@ func (h *host) change(table []topo.Rail) {
 func TestRedial(t *testing.T) {
 	h := dialed(t)
 	h.expect("10.0.0.9:7")
-	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
 	h.expect("10.1.0.1->10.1.0.9:7")
 	h.up[1].CameUp()
 	if !h.s.Settled() {
@@ -145,7 +145,7 @@ func TestRedial(t *testing.T) {
 // TestRedialAsksThePresent: a path whose lane stood when the table changed is planned anew before it is dialed.
 func TestRedialAsksThePresent(t *testing.T) {
 	h := dialed(t)
-	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
 	h.change(rails("10.0.0.1/24", "10.1.0.77/24"))
 	h.opened = nil
 	h.lost(1) // on 10.1.0.1, which is gone
@@ -156,7 +156,7 @@ func TestRedialAsksThePresent(t *testing.T) {
 func TestHeard(t *testing.T) {
 	h := dialed(t)
 	h.bad = []string{"10.1.0.9"}
-	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
 	h.expect("10.0.0.9:7", "10.1.0.1->10.1.0.9:7")
 	h.s.Heard([]string{"10.1.0.9:7", "10.0.0.9:7"}) // the same
 	h.expect()
@@ -169,7 +169,7 @@ func TestHeard(t *testing.T) {
 // TestStranded: without any lane what the peer ever told is tried.
 func TestStranded(t *testing.T) {
 	h := dialed(t)
-	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
 	h.s.Heard([]string{"10.0.0.9:7"})
 	h.lost(1)
 	h.opened, h.stranded = nil, true
@@ -183,7 +183,7 @@ func TestStranded(t *testing.T) {
 // TestEver: of a peer that tells ever new addresses a bounded number is remembered, and among them those that it told last, though it had told one of them long ago.
 func TestEver(t *testing.T) {
 	h := dialed(t)
-	h.s.Answered([]string{"10.0.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7"}, true)
 	for i := range 3 * mostEver {
 		told := []string{"10.0.0.9:7", fmt.Sprintf("10.2.0.9:%d", 1+2*i), fmt.Sprintf("10.2.0.9:%d", 2+2*i)}
 		h.s.Heard(told)
@@ -207,7 +207,7 @@ func TestNeverDialed(t *testing.T) {
 	h := dialed(t)
 	h.g.View = topo.View{} // the system picks where lanes leave, so that no rail stands against anything
 	h.opened = nil
-	h.s.Answered(append(never, "10.0.0.9:7"))
+	h.s.Answered(append(never, "10.0.0.9:7"), true)
 	h.expect()
 	h.s.Heard(append([]string{"10.0.0.9:7"}, never...))
 	h.stranded = true
@@ -234,7 +234,7 @@ func TestNeverDialed(t *testing.T) {
 // TestNoPlan: without a rail that will do the paths that there were are dialed on.
 func TestNoPlan(t *testing.T) {
 	h := dialed(t)
-	h.s.Answered([]string{"10.0.0.9:7"})
+	h.s.Answered([]string{"10.0.0.9:7"}, true)
 	h.opened, h.stranded = nil, true
 	down := rails("10.0.0.1/24")
 	down[0].Traits = 0
@@ -270,7 +270,7 @@ func TestFlapsAreDamped(t *testing.T) {
 		min, max int // dials of ten seconds
 	}{{0, 13, 25}, {time.Second, 9, 12}} {
 		h := dialed(t)
-		h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"})
+		h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
 		h.life, h.opened = c.life, nil
 		dials := 0
 		for end := h.now + 10*time.Second; h.now < end; dials++ {
@@ -286,4 +286,54 @@ func TestFlapsAreDamped(t *testing.T) {
 			t.Errorf("lives of %v: %d dials, want %d to %d", c.life, dials, c.min, c.max)
 		}
 	}
+}
+
+// shm0 is an interface within this host.
+type shm0 struct{ transport.Iface }
+
+func (shm0) Attr() transport.Attr { return transport.Attr{Name: "shm", Here: "shm.here."} }
+
+// TestNear: an address within this host gets a lane besides those over networks; one of another host none.
+func TestNear(t *testing.T) {
+	const a, b = "shm.here.a:1", "shm.here.b:1"
+	h := dialed(t)
+	h.g.Near = []transport.Iface{shm0{}}
+	h.s.Answered([]string{"10.0.0.9:7", a, "shm.there.a:1", a}, true)
+	h.expect("10.0.0.9:7", a)
+	if near := h.up[1]; near.Iface != (shm0{}) || h.s.translated {
+		t.Errorf("%+v, translated: %v", near, h.s.translated)
+	}
+	h.lost(1)
+	h.wait(20 * time.Millisecond)
+	h.expect(a)
+	h.s.Heard([]string{"10.0.0.9:7", b}) // the peer listens elsewhere
+	h.expect(b)
+	h.lost(2)
+	h.wait(time.Minute)
+	h.expect() // it stood, and was lost; nobody wants it any more
+}
+
+// TestNearIsCounted: it is one of the lanes that are wanted, and who wants one, or named rails within this host, gets none.
+func TestNearIsCounted(t *testing.T) {
+	for want, opened := range map[int][]string{1: nil, 2: {"shm.here.a:1"}, 3: {"10.0.0.1->10.0.0.9:7", "shm.here.a:1"}} {
+		h := dialed(t)
+		h.g.Near, h.g.Want = []transport.Iface{shm0{}}, want
+		h.opened = nil
+		h.s.Answered([]string{"10.0.0.9:7", "shm.here.a:1"}, true)
+		h.expect(opened...)
+	}
+	h := dialed(t)
+	h.g.Near, h.opened = []transport.Iface{shm0{}}, nil
+	h.s.Answered([]string{"10.0.0.9:7", "shm.here.a:1"}, false)
+	h.expect()
+	h = dialed(t)
+	h.g.Near = []transport.Iface{shm0{}}
+	h.g.View.Rails = append(h.g.View.Rails, topo.Rail{Name: "lo", Index: 9, Addr: netip.MustParseAddr("127.0.0.1"), Bits: 8, Traits: topo.Ready | topo.Loopback})
+	var err error
+	if h.g.View.Chosen, err = topo.Select([]string{"127.0.0.1", "eth*"}); err != nil {
+		t.Fatal(err)
+	}
+	h.opened = nil
+	h.s.Answered([]string{"10.0.0.9:7", "shm.here.a:1"}, true)
+	h.expect()
 }

@@ -47,7 +47,7 @@ func ParseErrorMode(name string) (braid.ErrorMode, error) {
 // openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
 func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *braid.Worker, error) {
 	set := s.Settings.Clone()
-	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", s.patience()}} {
+	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"transports", "tcp"}, {"suspended", s.patience()}} {
 		if err := set.Default(d[0], d[1]); err != nil {
 			return nil, nil, err
 		}

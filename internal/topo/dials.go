@@ -12,7 +12,7 @@ const mostDials = 16
 func Dials(v View, addrs []string) (all []Candidate, err error) {
 	chosen := 0
 	for _, addr := range addrs {
-		here := v.here(addr)
+		here := v.Here(addr)
 		use := v.usable(here)
 		if !v.Chosen.positive && !v.simulated() {
 			use = v.notLeftOut()

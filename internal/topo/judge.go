@@ -16,8 +16,8 @@ func yes(way string, direct bool) verdict { return verdict{direct: direct, way: 
 
 func no(format string, args ...any) verdict { return verdict{reason: fmt.Sprintf(format, args...)} }
 
-// here says whether who is dialed at an address is on this host.
-func (v View) here(dialed string) bool {
+// Here says whether who has an address is on this host.
+func (v View) Here(dialed string) bool {
 	a, ok := ipOf(dialed)
 	return ok && v.owns(a)
 }

@@ -75,7 +75,7 @@ func Plan(q Query) []Candidate {
 
 // findEnds finds the rails and the addresses that may be joined.
 func (p *planner) findEnds() {
-	here := p.here(p.Dialed)
+	here := p.Here(p.Dialed)
 	p.locals = p.usable(here)
 	if to, ok := ipOf(p.Dialed); ok && here {
 		p.locals = slices.DeleteFunc(p.locals, func(c Choice) bool { return c.has(Loopback) != to.IsLoopback() })
@@ -91,7 +91,7 @@ func (p *planner) findEnds() {
 
 func (p *planner) judgeAll() {
 	first, isIP := ipOf(p.Dialed)
-	here := p.here(p.Dialed)
+	here := p.Here(p.Dialed)
 	for i := range p.locals {
 		for j, r := range p.remotes {
 			if contains(p.remotes[:j], r) {
@@ -171,7 +171,7 @@ func (p *planner) uses(remote string) int {
 // interface, but each mostly has one of each kind.
 func (p *planner) again(x *pair) bool {
 	l := p.local[covers(x.c)]
-	return l.lanes > 0 && l.kind != kindOf(x.remote) && !p.here(p.Dialed)
+	return l.lanes > 0 && l.kind != kindOf(x.remote) && !p.Here(p.Dialed)
 }
 
 // stand notes the lanes that there are, also those from rails that would not be used again.
@@ -264,7 +264,7 @@ func (p *planner) rest() {
 	}
 	for _, c := range Usable(p.View) {
 		why := c.Reason
-		if why == "" && c.has(Loopback) && !p.here(p.Dialed) {
+		if why == "" && c.has(Loopback) && !p.Here(p.Dialed) {
 			why = c.Name + " leads to this host only"
 		}
 		if why != "" {

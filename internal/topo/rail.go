@@ -191,7 +191,7 @@ func (v View) Came(next View, host string) bool {
 // Pin is the rail on which the system has put a connection, "" if none is known there, or the peer is on this host.
 func (v View) Pin(local, remote string) string {
 	r, known := v.find(local)
-	if !known || v.here(remote) {
+	if !known || v.Here(remote) {
 		return ""
 	}
 	return r.Host()

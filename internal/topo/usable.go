@@ -46,6 +46,13 @@ func (v View) Moves(next View) bool {
 	return slices.Equal(v.Rails, next.Rails) || !slices.Equal(v.usable(true), next.usable(true))
 }
 
+// NamesLoopback says whether the lanes within this host were chosen: a loopback rail was named.
+func (v View) NamesLoopback() bool {
+	return slices.ContainsFunc(v.choices(), func(c Choice) bool {
+		return c.Reason == "" && c.how >= byName && (c.has(Loopback) || c.Addr.IsLoopback())
+	})
+}
+
 // choices is the table with what the selection says. An address that was asked for and that no interface lists is a rail of
 // the loopback interface if it is in that one's network; 127.0.0.2 is.
 func (v View) choices() (all []Choice) {

@@ -250,7 +250,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	}
 	l.Since = ep.w.now
 	host := topo.HostOf(l.Tep.Local())
-	l.Speed = ep.w.ground.View.Speed(host)
+	l.Near, l.Speed = ep.w.ground.Runs(l.Tep)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = ep.w.inOrder()
@@ -277,7 +277,7 @@ func (ep *Endpoint) cameUp(l *link) {
 
 // openOthers builds the lanes after the first.
 func (ep *Endpoint) openOthers(addrs []string) {
-	ep.paths.Answered(addrs)
+	ep.paths.Answered(addrs, ep.terms.Mode == wire.ModeFailover)
 	if ep.dial != nil {
 		ep.w.turns.Set(ep.dialWait, ep.w.now+ep.w.cfg.DialWait)
 	}

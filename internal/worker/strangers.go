@@ -40,7 +40,7 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 // near says whether a host is this one: all its clients have one address.
 func (w *Worker) near(host string) bool {
 	for _, i := range w.ifaces {
-		if a := i.Attr(); a.Local && a.Name == host {
+		if a := i.Attr(); (a.Local || a.Here != "") && a.Name == host {
 			return true
 		}
 	}

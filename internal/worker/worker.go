@@ -101,6 +101,7 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: transport %s: %w", t.Name(), err)
 		}
 		w.ifaces = append(w.ifaces, i)
+		w.ground.Near = paths.Near(w.ifaces)
 	}
 	if len(w.ifaces) == 0 {
 		return nil, fmt.Errorf("worker: no transport; hand at least one to Options.Transports")

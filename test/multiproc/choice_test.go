@@ -231,7 +231,7 @@ func TestD5_ListenOnExcluded(t *testing.T) {
 	start(t, job{Role: "take", Netns: w.right, Addr: "192.168.7.1:0", Rails: []string{"lane*", "br-vsw-1"}}).expect("addr")
 }
 
-// TestD6_ManyInterfaces: a host with twenty interfaces, on networks that are there twice, dials itself: one lane, at once, and both sides idle.
+// TestD6_ManyInterfaces: a host with twenty interfaces, on networks that are there twice, dials itself: one lane over the network and one through shared memory, at once, and both sides idle.
 func TestD6_ManyInterfaces(t *testing.T) {
 	begin(t)
 	w := newWorld(t, 0)
@@ -247,7 +247,7 @@ func TestD6_ManyInterfaces(t *testing.T) {
 	addr := server.expect("addr")
 	client := start(t, job{Role: "stream", Netns: w.left, Addr: "10.88.3.1" + addr[strings.LastIndex(addr, ":"):], Key: key, Pause: time.Hour, Alive: time.Second})
 	client.expect("dialed") // its wait for further lanes is a minute
-	if got := client.expect("lanes"); len(strings.Fields(got)) != 1 {
+	if got := strings.Fields(client.expect("lanes")); len(got) != 2 || strings.HasPrefix(got[0], "shm") || !strings.HasPrefix(got[1], "shm->shm.") {
 		t.Errorf("lanes %q", got)
 	}
 	server.idles("the server")

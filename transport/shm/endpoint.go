@@ -215,6 +215,7 @@ func (ep *endpoint) answered() int {
 		ep.broke(ep.wrap("dial", c.err()))
 	default:
 		ep.note(evStands)
+		ep.soil() // what was posted meanwhile
 		ep.sink.Connected()
 	}
 	return 1
@@ -247,8 +248,13 @@ func (ep *endpoint) Counts() transport.Counts {
 	return c
 }
 
-// Reached implements transport.Endpoint: nobody can tell but the peer.
-func (*endpoint) Reached() uint64 { return 0 }
+// Reached implements transport.Endpoint: what is in the ring has reached the peer, and what he reads of it shows that he does.
+func (ep *endpoint) Reached() uint64 {
+	if ep.out == nil {
+		return 0
+	}
+	return ep.out.Moved()
+}
 
 // Position implements transport.Endpoint.
 func (ep *endpoint) Position() uint64 { return ep.recv.accepted }

@@ -33,6 +33,7 @@ type iface struct {
 	listeners []*listener
 	guests    []*guest
 	byFD      map[int]watched
+	prefix    string
 	number    uint32 // of the last connection or port that was made up
 	mapped    int    // bytes of shared memory
 	closed    bool
@@ -75,7 +76,7 @@ func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 	if err := shape.Check(); err != nil {
 		return nil, &Error{Op: "open", Err: err}
 	}
-	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, number: uint32(env.Rand())}
+	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
 	f.turn.watched = true
 	err := f.poll.Open()
 	if err != nil {
@@ -95,7 +96,7 @@ func (f *iface) shape() ring.Shape { return ring.Shape{Slots: f.o.Slots, Data: f
 
 // Attr implements transport.Iface.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: Host, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
+	return transport.Attr{Name: Host, Here: f.prefix, Speed: speed, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
 }
 
 // watch has the system tell of a descriptor.

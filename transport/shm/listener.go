@@ -37,6 +37,21 @@ func Prefix() string {
 	return Host + "." + boot[:8] + "."
 }
 
+// Usable tries what a connection needs of the system, and says what is missing.
+func Usable() error {
+	if Prefix() == "" {
+		return &Error{Op: "open", Err: errBoot}
+	}
+	seg, err := segment.Create(1 << 16)
+	if err != nil {
+		return &Error{Op: "open", Err: err}
+	}
+	seg.Close()
+	return nil
+}
+
+var errBoot = errors.New("/proc/sys/kernel/random/boot_id can't be read: nobody could tell which host an address is of")
+
 type listener struct {
 	f        *iface
 	fd       int
@@ -78,11 +93,10 @@ func (f *iface) makeUp(host string) (fd int, addr string, err error) {
 	for range 1000 {
 		f.number++
 		if host == Host {
-			prefix := Prefix()
-			if prefix == "" {
-				return -1, "", errors.New("/proc/sys/kernel/random/boot_id can't be read: nobody could tell which host the address is of")
+			if f.prefix == "" {
+				return -1, "", errBoot
 			}
-			addr = net.JoinHostPort(fmt.Sprintf("%s%016x%08x", prefix, f.env.Rand(), f.number), "1")
+			addr = net.JoinHostPort(fmt.Sprintf("%s%016x%08x", f.prefix, f.env.Rand(), f.number), "1")
 		} else {
 			addr = net.JoinHostPort(host, strconv.Itoa(firstPort+int(f.number%ports)))
 		}

@@ -12,4 +12,7 @@ func (*shm) Open(transport.Env) (transport.Iface, error) {
 // Prefix is what the host of addresses begins with that were made up on this host; "": there is no shared memory.
 func Prefix() string { return "" }
 
+// Usable tries what a connection needs of the system, and says what is missing.
+func Usable() error { return &Error{Op: "open", Err: ErrSystem} }
+
 func (e *Error) hint() string { return "" }

@@ -144,11 +144,10 @@ func (ep *endpoint) begin(h ring.Header, body []byte) (p partial, ok bool) {
 		p.place, p.placed = place, place != nil
 	}
 	if p.place == nil {
-		small := p.head
-		hold := p.buf
-		p.buf = ep.f.pool.Get(size)
-		p.head = p.buf.Bytes[:copy(p.buf.Bytes, small):head]
-		p.place = p.buf.Bytes[head:size:size]
+		small, hold := p.head, p.buf
+		var mem []byte
+		mem, p.buf = r.memory(ep.f.pool, size)
+		p.head, p.place = mem[:copy(mem, small):head], mem[head:]
 		hold.Release()
 	}
 	p.filled = copy(p.place, body[head:])

@@ -7,13 +7,15 @@ import "github.com/openbraid/braid/transport"
 const Host = "shm"
 
 const (
-	defaultSlots = 256
+	defaultSlots = 2048
 	defaultData  = 512 << 10
 	defaultLimit = 256 << 20
 
 	maxHead  = 4096
 	maxFrame = 1<<20 + maxHead
 	zeroCopy = 8 << 10 // below it a copy is cheaper than waiting for the acknowledgement
+
+	speed = 100_000 // Mbit/s: what one processor copies
 
 	defaultWindow = 4 << 20
 	// maxOutstanding frames, however small they are: each costs an entry in the books.
@@ -22,7 +24,7 @@ const (
 
 // Options of the transport. The zero value is fine.
 type Options struct {
-	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two, 256 if 0; and bytes of large frames
+	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two, 2048 if 0; and bytes of large frames
 	// under way, a multiple of 32 KiB from 128 KiB on, 512 KiB if 0. A connection has two rings.
 	Slots, Data int
 	// Limit is how many bytes of shared memory one worker may have mapped, whoever made it; 0: 256 MiB.

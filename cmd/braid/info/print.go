@@ -28,6 +28,8 @@ func (p *printer) transports(list []info.Transport) {
 		reaches, used := "other processes and hosts", "yes"
 		if t.Local {
 			reaches = "listeners of its own worker"
+		} else if t.Here {
+			reaches = "processes of this host and user"
 		}
 		if !t.Used {
 			used = "no"

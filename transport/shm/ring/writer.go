@@ -74,3 +74,6 @@ func (w *Writer) Reader() Doze { return Doze{w.mem.word32(offReader)} }
 
 // Freed says whether the reader has given back more than this end knows of.
 func (w *Writer) Freed() bool { return w.mem.word64(offRead).Load() != w.read }
+
+// Moved changes whenever more was published, or given back.
+func (w *Writer) Moved() uint64 { return w.next + w.mem.word64(offRead).Load() }
