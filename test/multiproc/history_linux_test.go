@@ -2,6 +2,7 @@ package multiproc
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -30,11 +31,44 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// access is one operation of a history. A write's interval ends when a flush says that it is executed.
+// access is one operation of a history. The interval of one that brings nothing ends when a flush says that it is executed.
 type access struct {
-	write bool
-	word  int
-	value uint64
+	kind    kind
+	word    int
+	value   uint64 // put, added, swapped in
+	compare uint64
+	old     uint64 // what was read
+}
+
+type kind int
+
+const (
+	get kind = iota
+	put
+	add
+	fetchAdd
+	swap
+	compareSwap
+	kinds
+)
+
+// after is what the word is behind an access that found it so; ok says whether the access may have found that.
+func (a access) after(is uint64) (after uint64, ok bool) {
+	switch a.kind {
+	case put:
+		return a.value, true
+	case add:
+		return is + a.value, true
+	case fetchAdd:
+		return is + a.value, a.old == is
+	case swap:
+		return a.value, a.old == is
+	case compareSwap:
+		if is == a.compare {
+			return a.value, a.old == is
+		}
+	}
+	return is, a.old == is
 }
 
 // client is a process that makes a history.
@@ -45,11 +79,12 @@ type client struct {
 	key  braid.RKey
 	inj  *fault.Injector
 	luck *rand.Rand
+	seen [words]uint64 // last
 }
 
 func init() { roles["history"] = history }
 
-// history puts and gets words, several at a time, while its lanes are cut, and says what it did when.
+// history puts, gets and changes words, several at a time, while its lanes are cut, and says what it did when.
 func history(s *self, j job) {
 	begun := time.Now()
 	inj := fault.New(func() time.Duration { return time.Since(begun) + 1 })
@@ -62,7 +97,7 @@ func history(s *self, j job) {
 	s.must(err)
 	key, err := braid.ParseRKey(j.Key)
 	s.must(err)
-	c := &client{s, ctx, ep, key, inj, rand.New(rand.NewPCG(uint64(j.Size), 1))}
+	c := &client{self: s, ctx: ctx, ep: ep, key: key, inj: inj, luck: rand.New(rand.NewPCG(uint64(j.Size), 1))}
 	for i, batch := 0, 0; i < j.Count; batch++ {
 		if batch%20 == 0 {
 			c.cut(j.Rails, batch/20+j.Size)
@@ -103,42 +138,58 @@ func (c *client) some(value uint64) int {
 	all := make([]open, 1+c.luck.IntN(4))
 	for i := range all {
 		o := &all[i]
-		o.write, o.word = c.luck.IntN(2) == 0, c.luck.IntN(words)
+		o.kind, o.word, o.value = kind(c.luck.IntN(int(kinds))), c.luck.IntN(words), value+uint64(i)
+		w := c.ep.Word64(c.key, uint64(8*o.word))
 		o.call = monotonic()
-		if o.write {
-			o.value = value + uint64(i)
-			for k := range o.buf {
-				o.buf[k] = byte(o.value >> (8 * k))
-			}
-			o.r = c.ep.PostPut(o.buf[:], c.key, uint64(8*o.word))
-		} else {
+		switch o.kind {
+		case get:
 			o.r = c.ep.PostGet(o.buf[:], c.key, uint64(8*o.word))
+		case put:
+			binary.NativeEndian.PutUint64(o.buf[:], o.value)
+			o.r = c.ep.PostPut(o.buf[:], c.key, uint64(8*o.word))
+		case add:
+			o.r = w.PostAdd(o.value)
+		case fetchAdd:
+			o.r = w.PostFetchAdd(o.value).Request
+		case swap:
+			o.r = w.PostSwap(o.value).Request
+		case compareSwap:
+			o.compare = c.seen[o.word]
+			o.r = w.PostCompareSwap(o.compare, o.value).Request
 		}
 	}
 	flush := c.ep.PostFlush()
 	for i := range all {
 		o := &all[i]
-		c.must(o.r.Wait(c.ctx))
+		switch o.kind {
+		case get:
+			c.must(o.r.Wait(c.ctx))
+			o.old = binary.NativeEndian.Uint64(o.buf[:])
+		case put, add:
+			c.must(o.r.Wait(c.ctx))
+		default:
+			var err error
+			o.old, err = braid.Fetch[uint64]{Request: o.r}.Wait(c.ctx)
+			c.must(err)
+		}
 		o.end = monotonic()
-		if !o.write {
-			for k, b := range o.buf {
-				o.value |= uint64(b) << (8 * k)
-			}
+		if o.kind != add {
+			c.seen[o.word], _ = o.after(o.old)
 		}
 	}
 	c.must(flush.Wait(c.ctx))
 	flushed := monotonic()
 	for i := range all {
 		o := &all[i]
-		if o.write {
+		if o.kind == put || o.kind == add {
 			o.end = flushed
 		}
-		c.say("access %v %d %d %d %d", o.write, o.word, o.value, o.call, o.end)
+		c.say("access %d %d %d %d %d %d %d", o.kind, o.word, o.value, o.compare, o.old, o.call, o.end)
 	}
 	return len(all)
 }
 
-// TestLinearizable: words that several processes put and get over lanes that are cut all the time, and that their owner loads, behave as if each
+// TestLinearizable: words that several processes put, get and change atomically over lanes that are cut all the time, and that their owner loads and adds to, behave as if each
 // access happened at one moment between its call and its end.
 func TestLinearizable(t *testing.T) {
 	begin(t)
@@ -158,41 +209,34 @@ func TestLinearizable(t *testing.T) {
 	}
 	var clients []*child
 	for i := range 3 {
-		clients = append(clients, start(t, job{Role: "history", Addr: ln.Addr(), Rails: rails, Key: mem.Key(braid.Read | braid.Write).Bytes(), Count: count, Size: i + 1, Peer: 500 * time.Millisecond}))
+		clients = append(clients, start(t, job{Role: "history", Addr: ln.Addr(), Rails: rails, Key: mem.Key(braid.Read | braid.Write | braid.Atomic).Bytes(), Count: count, Size: i + 1, Peer: 500 * time.Millisecond}))
 		if _, err := ln.Accept(within(t, patience)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var ops []porcupine.Operation
 	var mu sync.Mutex
-	add := func(client int, a access, call, end int64) {
+	note := func(client int, a access, call, end int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		ops = append(ops, porcupine.Operation{ClientId: client, Input: access{a.write, a.word, a.value}, Output: a.value, Call: call, Return: end})
+		ops = append(ops, porcupine.Operation{ClientId: client, Input: a, Call: call, Return: end})
 	}
 	stop := make(chan struct{})
 	var once sync.Once
 	var loads sync.WaitGroup
 	t.Cleanup(func() { once.Do(func() { close(stop) }); loads.Wait() })
-	loads.Go(func() { // the owner
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				call := monotonic()
-				v := mem.Load64(uint64(8 * (i % words)))
-				add(len(clients), access{word: i % words, value: v}, call, monotonic())
-			}
-		}
-	})
+	loads.Go(func() { owner(mem, stop, func(a access, call, end int64) { note(len(clients), a, call, end) }) })
 	handovers := 0
 	for i, c := range clients {
-		handovers += hear(t, c, func(a access, call, end int64) { add(i, a, call, end) })
+		handovers += hear(t, c, func(a access, call, end int64) { note(i, a, call, end) })
 	}
 	once.Do(func() { close(stop) })
 	loads.Wait()
-	t.Logf("%d accesses, %d hand-overs", len(ops), handovers)
+	swapped := swapped(ops)
+	t.Logf("%d accesses, %d compared and swapped, %d hand-overs", len(ops), swapped, handovers)
+	if swapped == 0 {
+		t.Error("nothing that was compared was the same")
+	}
 	if handovers == 0 {
 		t.Error("no lane was lost: nothing was tested")
 	}
@@ -205,8 +249,38 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
+// owner loads the words and adds to them.
+func owner(mem *braid.Memory, stop <-chan struct{}, note func(access, int64, int64)) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Millisecond):
+		}
+		w, a := mem.Word64(uint64(8*(i%words))), access{word: i % words}
+		call := monotonic()
+		if i%3 == 0 {
+			a.kind, a.value = fetchAdd, uint64(i)
+			a.old = w.Add(a.value) - a.value
+		} else {
+			a.old = w.Load()
+		}
+		note(a, call, monotonic())
+	}
+}
+
+// swapped is how many compared what was there.
+func swapped(ops []porcupine.Operation) (n int) {
+	for _, o := range ops {
+		if a := o.Input.(access); a.kind == compareSwap && a.old == a.compare {
+			n++
+		}
+	}
+	return n
+}
+
 // hear takes what a client says, until it is done.
-func hear(t *testing.T, c *child, add func(access, int64, int64)) (handovers int) {
+func hear(t *testing.T, c *child, note func(access, int64, int64)) (handovers int) {
 	late := time.After(3 * patience)
 	for {
 		select {
@@ -219,10 +293,10 @@ func hear(t *testing.T, c *child, add func(access, int64, int64)) (handovers int
 			var call, end int64
 			switch word, rest, _ := strings.Cut(line, " "); word {
 			case "access":
-				if _, err := fmt.Sscan(rest, &a.write, &a.word, &a.value, &call, &end); err != nil {
+				if _, err := fmt.Sscan(rest, &a.kind, &a.word, &a.value, &a.compare, &a.old, &call, &end); err != nil {
 					t.Fatal(err)
 				}
-				add(a, call, end)
+				note(a, call, end)
 			case "handovers":
 				fmt.Sscan(rest, &handovers)
 			case "done":
@@ -234,7 +308,7 @@ func hear(t *testing.T, c *child, add func(access, int64, int64)) (handovers int
 	}
 }
 
-// registers are words that hold what was written last.
+// registers are words that are changed one access at a time.
 var registers = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, words)
@@ -245,10 +319,8 @@ var registers = porcupine.Model{
 		return parts
 	},
 	Init: func() any { return uint64(0) },
-	Step: func(state, input, output any) (bool, any) {
-		if a := input.(access); a.write {
-			return true, a.value
-		}
-		return output == state, state
+	Step: func(state, input, _ any) (bool, any) {
+		after, ok := input.(access).after(state.(uint64))
+		return ok, after
 	},
 }
