@@ -65,7 +65,7 @@ litmus: ## small programs of operations, fences and flushes, in every order; tab
 	echo "$$out" | grep -v '^=== \|--- PASS'; exit $$end
 
 .PHONY: litmusall
-litmusall: ## all programs of at most 4 operations, 2 lanes, 1 cut, instead of a part of them: an hour or two
+litmusall: ## all programs of at most 4 operations, 2 lanes, 1 cut, instead of a part of them: hours
 	BRAID_LITMUS=2 $(GO) test -count=1 -timeout 24h -v -run 'TestPrograms|TestAll' ./test/litmus | grep -v '^=== \|--- PASS'
 
 .PHONY: fuzz
