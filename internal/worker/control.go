@@ -14,7 +14,7 @@ import (
 func (ep *Endpoint) control(l *link, id uint8, body []byte) {
 	if err := ep.takeControl(l, id, body); err != nil {
 		ep.stats.BadFrames++
-		ep.fail(fmt.Errorf("%w: lane %s: %w", outcome.ErrProtocol, l.name(), err))
+		ep.fail(fmt.Errorf("%w: lane %s: %w\n%s", outcome.ErrProtocol, l.name(), err, ep.hand.Dump()))
 	}
 }
 

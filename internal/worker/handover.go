@@ -187,7 +187,7 @@ func (ep *Endpoint) purge(a failover.Action) {
 		l.give.Settled = func() { ep.handedOver(l, a.Bytes) }
 	}
 	if err := ep.box.TakeBack(&l.Lane, a.Position, &l.give); err != nil { // R16
-		ep.fail(fmt.Errorf("%w: lane %v: position %d: %w", outcome.ErrProtocol, a.ID, a.Position, err))
+		ep.fail(fmt.Errorf("%w: lane %v: position %d: %w\n%s", outcome.ErrProtocol, a.ID, a.Position, err, ep.hand.Dump()))
 	}
 }
 
