@@ -40,6 +40,8 @@ const (
 	places   = "./internal/arrivals"
 	answers  = ". -run TestStrangerAnswers"
 	rc       = "./transport/rc/..."
+	reading  = "./transport/rc -run TestRead|TestOffers|TestPurgeOf|TestKeys|TestBinds"
+	overRC   = "./test/sim -run TestRC" // lanes of devices, alone and beside others
 	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove|TestDialogues"
 )
 
