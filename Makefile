@@ -50,6 +50,17 @@ test: ## all tests
 files: ## 2,000 files and 1 GB are copied while a rail is cut each second
 	BRAID_FILES=1g $(GO) test -count=1 -timeout 15m -v -run TestRailsAreCut ./internal/files
 
+SOAK ?= 2000
+
+.PHONY: soak
+soak: ## SOAK=2000 random cuts of each test over two lanes, resets and silences, everything verified: minutes
+	$(GO) build -o $${TMPDIR:-/tmp}/braid-soak ./cmd/braid
+	@for t in put_lat put_bw am_lat am_bw get; do \
+		echo "== $$t"; \
+		$${TMPDIR:-/tmp}/braid-soak perftest --spawn -t $$t -s 8 --lanes 2 -f --set redial-max=30ms --fault \
+		"cut lane=random kind=reset when=whole for=1ms every=30ms±10ms count=$(SOAK); cut lane=random kind=silence when=whole after=15ms for=1ms every=300ms±100ms count=$$(( $(SOAK) / 10 ))" || exit 1; \
+	done
+
 .PHONY: race
 race: ## all tests under the race detector, with the invariants compiled in; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short -tags invariants -timeout 15m ./...

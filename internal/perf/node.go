@@ -84,13 +84,13 @@ const (
 	limit = "1GiB" // maxSize as a setting
 	// giveUpAfter is how long an endpoint without lanes is kept: who measures wants to know that the peer is gone, not to wait for it.
 	giveUpAfter = "2s"
-	// bearUpFor is the same where lanes are cut on purpose, and come back.
-	bearUpFor = "30s"
+	// BearUpFor is the same where lanes are cut on purpose, and come back.
+	BearUpFor = "30s"
 )
 
 func (s *Setup) patience() string {
 	if s.Faults != nil && !s.Faults.Kills() {
-		return bearUpFor
+		return BearUpFor
 	}
 	return giveUpAfter
 }

@@ -34,6 +34,12 @@ var mutants = []mutant{
 	{"one frame too many is replayed", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", seeds},
 
+	// What a run with faults proves.
+	{"perftest --fault does not see that a replay doubles", "internal/ledger/ledger.go",
+		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", verdicts},
+	{"perftest --fault does not see that a lane never comes back", "internal/paths/paths.go",
+		"		g.Turns.Set(p.redial, g.Now()+p.Wait)", "", verdicts},
+
 	// Instance identity.
 	{"R1: an instance is known by its number alone", "internal/failover/machine.go",
 		"if m.recs[i].id == id {", "if m.recs[i].id.N == id.N {", hand},

@@ -32,6 +32,7 @@ const (
 	book     = "./internal/order"
 	explored = "./test/litmus"
 	hand     = "./internal/failover"
+	verdicts = "./internal/perf -run TestTrial$"
 	carrier  = "./transport/tcp -run Conformance"
 	talk     = "./internal/files/dialogue"
 	disk     = "./internal/files/tree"

@@ -94,7 +94,7 @@ func (*Command) Help() string {
 	b.WriteString(`
 A bandwidth test looks at the clock once for many operations: its percentiles and its maximum are of averages over so many, which the output says (--json: latency_us.average_over).
 An interrupted run prints what it has measured until then (--json: "interrupted": true), except with --pair-modes. --spawn binds the two processes to two different processors, if there are; --cpus off leaves that to the system.
-A peer without any lane is given up after 2 s; --set suspended=30s waits longer, as to measure across a longer cut.
+A peer without any lane is given up after 2 s; --set suspended=30s waits longer, as it is with --fault.
 
 Examples:
 
@@ -297,6 +297,9 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 	}
 	if c.Trust {
 		command = append(command, "--trust-network")
+	}
+	if c.Fault != "" || c.Matrix {
+		command = append(command, "--set=suspended="+perf.BearUpFor) // and what the user says counts more
 	}
 	command = append(command, c.Args()...)
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {

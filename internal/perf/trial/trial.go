@@ -79,7 +79,7 @@ type place struct {
 func New(o Options) *Trial {
 	t := &Trial{o: o, start: time.Now(), places: map[string]place{}}
 	t.inj = fault.NewSeeded(t.now, o.Seed)
-	t.inj.Stands = func() bool { return t.up.Load() >= t.lanes.Load() && t.open.Load() == 0 }
+	t.inj.Stands = func() bool { return t.lanes.Load() > 0 && t.up.Load() >= t.lanes.Load() && t.open.Load() == 0 }
 	t.inj.Told = t.told
 	if o.Events != nil {
 		t.enc = json.NewEncoder(o.Events)
