@@ -50,6 +50,7 @@ var roles = map[string]func(*self, job){
 	"scan":         scan,
 	"storm":        storm,
 	"knock":        knock,
+	"trap":         trap,
 }
 
 func TestMain(m *testing.M) {

@@ -18,6 +18,7 @@ type pair struct {
 // sides are what the two may be told besides.
 type sides struct {
 	listen, dial           string // hosts; 0.0.0.0 and 10.77.1.2
+	port                   string // any
 	listenRails, dialRails []string
 	listenEnv, dialEnv     []string
 }
@@ -30,8 +31,11 @@ func (w *world) pair(s sides) *pair {
 	if s.dial == "" {
 		s.dial = "10.77.1.2"
 	}
+	if s.port == "" {
+		s.port = "0"
+	}
 	p := &pair{w: w}
-	p.server = start(w.t, job{Role: "take", Netns: w.right, Addr: s.listen + ":0", Rails: s.listenRails, Size: streamSlots * streamBlock, Env: s.listenEnv})
+	p.server = start(w.t, job{Role: "take", Netns: w.right, Addr: s.listen + ":" + s.port, Rails: s.listenRails, Size: streamSlots * streamBlock, Env: s.listenEnv})
 	key, err := parseKey(p.server.expect("key"))
 	if err != nil {
 		w.t.Fatal(err)
