@@ -252,12 +252,12 @@ func (s *Source) File(i int) (*os.File, error) {
 func (s *Source) Early(i int, f *os.File) error {
 	if info, err := f.Stat(); err == nil && uint64(info.Size()) >= s.List[i].Size {
 		name := s.Name(i)
-		return fmt.Errorf("%s has less bytes than its size says, as what the system makes up when it is read: send it alone, as in: braid send - --name %s ADDR < %s", name, s.List[i].Name, name)
+		return fmt.Errorf("%s has fewer bytes than its size says, as what the system makes up when it is read: send it alone, as in: braid send - --name %s ADDR < %s", name, s.List[i].Name, name)
 	}
 	return s.shorter(i)
 }
 
-// shorter is the error of a file that has less bytes than were listed, or is none any more.
+// shorter is the error of a file that has fewer bytes than were listed, or is none any more.
 func (s *Source) shorter(i int) error {
 	return fmt.Errorf("%s became shorter while it was sent: nothing was kept; send it again when nobody writes to it", s.Name(i))
 }
