@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,12 @@ import (
 	"github.com/openbraid/braid/transport/transporttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if addr := os.Getenv("BRAID_SHM_CHILD"); addr != "" {
+		shm.Child(addr)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func newEnv() transport.Env {
 	start := time.Now()
