@@ -75,7 +75,10 @@ func (s *stage) handled() int { return strings.Count(s.log.String(), "b: handled
 // TestManyDialsInVain: a peer that was out of reach for thousands of dials, each of which left a record, comes back: the
 // first lane that comes up stays up, what waited is executed, and no record is left.
 func TestManyDialsInVain(t *testing.T) {
-	const attempts = 2000
+	attempts := 2000
+	if testing.Short() {
+		attempts = 300
+	}
 	s := plain(t, 1, 1, true, config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond})
 	ep := s.a.ep
 	s.net.CutRail("a0", sim.Reset, sim.Both)

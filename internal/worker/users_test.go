@@ -120,7 +120,7 @@ func (x *star) add(t *testing.T, a *actor, port int) *arm {
 	if _, err := a.eng.Listen(addr, worker.ListenOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	x.net.SetLink("hub0", a.name+"0", sim.Link{BytesPerSecond: 50 << 20})
+	x.net.SetLink("hub0", a.name+"0", sim.Link{BytesPerSecond: 8 << 20})
 	ep, r, err := x.hub.eng.Dial([]string{addr}, worker.DialOptions{Mode: wire.ModeFailover})
 	if err != nil {
 		t.Fatal(err)
