@@ -49,12 +49,12 @@ const (
 	fetchAdd
 	swap
 	compareSwap
-	kinds
 )
 
 // after is what the word is behind an access that found it so; ok says whether the access may have found that.
 func (a access) after(is uint64) (after uint64, ok bool) {
 	switch a.kind {
+	case get:
 	case put:
 		return a.value, true
 	case add:
@@ -138,7 +138,7 @@ func (c *client) some(value uint64) int {
 	all := make([]open, 1+c.luck.IntN(4))
 	for i := range all {
 		o := &all[i]
-		o.kind, o.word, o.value = kind(c.luck.IntN(int(kinds))), c.luck.IntN(words), value+uint64(i)
+		o.kind, o.word, o.value = kind(c.luck.IntN(int(compareSwap)+1)), c.luck.IntN(words), value+uint64(i)
 		w := c.ep.Word64(c.key, uint64(8*o.word))
 		o.call = monotonic()
 		switch o.kind {
@@ -167,7 +167,7 @@ func (c *client) some(value uint64) int {
 			o.old = binary.NativeEndian.Uint64(o.buf[:])
 		case put, add:
 			c.must(o.r.Wait(c.ctx))
-		default:
+		case fetchAdd, swap, compareSwap:
 			var err error
 			o.old, err = braid.Fetch[uint64]{Request: o.r}.Wait(c.ctx)
 			c.must(err)

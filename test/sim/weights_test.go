@@ -77,14 +77,13 @@ func (h *haul) up() (ls []lane.Status) {
 }
 
 func (h *haul) post() (r *request.Request, err error) {
-	switch h.kind {
-	case request.Put:
+	if h.kind == request.Put {
 		return h.a.ep.PostPut(h.buf[:h.size], h.key, 0)
-	case request.Get:
-		return h.a.ep.PostGet(h.buf[:h.size], h.key, 0)
-	default:
-		return h.a.ep.PostAM(haulM, nil, h.buf[:h.size])
 	}
+	if h.kind == request.Get {
+		return h.a.ep.PostGet(h.buf[:h.size], h.key, 0)
+	}
+	return h.a.ep.PostAM(haulM, nil, h.buf[:h.size])
 }
 
 // run goes on for a time, and returns the rate.
