@@ -39,7 +39,7 @@ func (w *world) hashOf(roots ...any) uint64 {
 	return h.sum
 }
 
-// What does not decide how a run goes on: counters for people, memory that is used again, names and luck.
+// What does not decide how a run goes on: counters for people, memory that is used again, and names.
 var (
 	noTypes = []string{"slog.Logger", "outbox.Scratch", "outbox.Stats", "worker.Stats", "mpool.Pool", "reassembly.Pool", "sim.Config", "sim.pool", "config.Config",
 		"transport.Buffer", "sync.Mutex", "atomic.Int32", "memory.Region", "memory.Table", "fsm.Table"}
