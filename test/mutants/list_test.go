@@ -28,6 +28,9 @@ var mutants = []mutant{
 	{"R6: nothing is sent when a lane comes up", "internal/failover/rules.go",
 		"r.state.lost() && r.carrier == none {", "false {", hand},
 
+	{"a lane that flaps is forgiven when it comes up", "internal/health/backoff.go", "	b.wait -= b.wait / 2 / 1024", "	b.wait = 0 * b.wait / 1024", "./internal/health"},
+	{"R2: a dial that never got anywhere leaves a record", "internal/worker/handover.go", "l.path != nil && !l.stood {", "false {", litmus},
+
 	// Purge boundary.
 	{"one frame too few is replayed", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(min(position+1, l.posted), nil)", seeds},
