@@ -80,6 +80,16 @@ func prefersShm(t *testing.T, ep *braid.Endpoint, least uint64) {
 	}
 }
 
+// overTCP is how many bytes went over lanes of the network that are there.
+func overTCP(ep *braid.Endpoint) (n uint64) {
+	for _, l := range ep.Lanes() {
+		if !strings.Contains(l.Remote, "shm") {
+			n += l.PostedBytes
+		}
+	}
+	return n
+}
+
 // cut is one way to lose a lane, and the lane that is left.
 type cut struct {
 	name string
@@ -150,6 +160,10 @@ func TestB17_ShmCarriesOn(t *testing.T) {
 			t.Fatalf("%s: it does not come back: %q and %q", c.name, kinds(p.a), kinds(p.b))
 		}
 		say(50)
+		before := overTCP(p.a)
+		if say(50); overTCP(p.a) > before+4096 {
+			t.Errorf("%s: with both lanes up again, %d bytes go over the network", c.name, overTCP(p.a)-before)
+		}
 	}
 	if err := p.a.Close(ctx); err != nil {
 		t.Fatal(err)

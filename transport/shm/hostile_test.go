@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid/transport"
 )
 
@@ -129,6 +131,40 @@ func TestGarbage(t *testing.T) {
 	peer.ep.Close()
 	if turns(3, never, a, b); a.mapped != 0 || b.mapped != 0 {
 		t.Errorf("%d and %d bytes are still mapped", a.mapped, b.mapped)
+	}
+}
+
+// TestLooksOnceMore: who goes to sleep while something has arrived for which nobody was going to wake him, wakes.
+func TestLooksOnceMore(t *testing.T) {
+	a, b := opened(t), opened(t)
+	defer a.Close()
+	defer b.Close()
+	client, server := &plain{}, &plain{}
+	l, err := b.Listen("shm:0", server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.ep, err = a.Dial("", l.Addr(), transport.Options{}, client); err != nil {
+		t.Fatal(err)
+	}
+	if !turns(1000, func() bool { return client.up && server.up }, a, b) {
+		t.Fatal("no connection")
+	}
+	b.Watch(false)
+	post := func() {
+		client.ep.Post(&transport.Frame{ID: 1, Class: transport.Control})
+		a.Flush()
+	}
+	post()
+	turns(3*eventsEvery, never, b) // the bell was rung, and is taken
+	if ep := server.ep.(*endpoint); ep.lies || server.got != 1 {
+		t.Fatalf("it says that it sleeps: %v; %d frames", ep.lies, server.got)
+	}
+	post()
+	b.Watch(true)
+	p := []unix.PollFd{{Fd: int32(b.EventFD()), Events: unix.POLLIN}}
+	if n, err := unix.Poll(p, 0); n != 1 || err != nil {
+		t.Errorf("a frame is there, and who sleeps now would not wake: %d, %v", n, err)
 	}
 }
 
