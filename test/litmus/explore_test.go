@@ -148,7 +148,7 @@ func (x *explorer) take(s *state, st step, path []step) *state {
 		t = s.cutOff(st.cut, x.kind)
 	case doTime:
 		t = x.wait(s, path)
-	default:
+	case doPost, doArrive, doTell:
 		t, events = x.oneSide(s, st, path)
 	}
 	if t == nil {
