@@ -55,7 +55,7 @@ SOAK ?= 2000
 .PHONY: soak
 soak: ## SOAK=2000 random cuts of each test over two lanes, resets and silences, everything verified: minutes
 	$(GO) build -o $${TMPDIR:-/tmp}/braid-soak ./cmd/braid
-	@for t in put_lat put_bw am_lat am_bw get; do \
+	@for t in put_lat put_bw am_lat am_bw get add fadd cswap; do \
 		echo "== $$t"; \
 		$${TMPDIR:-/tmp}/braid-soak perftest --spawn -t $$t -s 8 --lanes 2 -f --set redial-max=30ms --fault \
 		"cut lane=random kind=reset when=whole for=1ms every=30ms±10ms count=$(SOAK); cut lane=random kind=silence when=whole after=15ms for=1ms every=300ms±100ms count=$$(( $(SOAK) / 10 ))" || exit 1; \

@@ -100,6 +100,9 @@ func (c *Command) cell(w shell.World, setup perf.Setup, transport, test, text st
 	setup.Transport = transport
 	setup.Faults = &trial.Options{Plan: plan, Seed: c.Seed, Ready: func(t *trial.Trial) { t.Driver().SetPeer(child.PID()) }}
 	p := perf.Params{Test: test, Size: matrixSize, Warmup: 100, Setup: setup}
+	if tried := p; tried.Validate() != nil {
+		p.Size = wordSize
+	}
 	r, err := perf.Run(w.Ctx, addr, p, nil)
 	if err != nil {
 		return nil, err
@@ -107,7 +110,11 @@ func (c *Command) cell(w shell.World, setup perf.Setup, transport, test, text st
 	return r.Report, nil
 }
 
-const matrixSize = 4096
+// Bytes of an operation: of atomic ones, that of a word.
+const (
+	matrixSize = 4096
+	wordSize   = 8
+)
 
 func summary(r *verdict.Report) string {
 	if r.Verdict != verdict.OK {
