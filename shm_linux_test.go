@@ -174,9 +174,15 @@ func TestB17_ShmCarriesOn(t *testing.T) {
 		t.Fatalf("%d messages of %d", len(got), sent)
 	}
 	inOrder(t, got)
-	for s := sent - slots + 1; s <= sent; s++ {
-		if v := binary.LittleEndian.Uint32(mem.Bytes()[s%slots*slot:]); v != s {
-			t.Errorf("slot %d has put %d, want %d", s%slots, v, s)
+	lastPuts(t, mem.Bytes(), slot, slots, sent)
+}
+
+// lastPuts: each slot has the newest put to it.
+func lastPuts(t *testing.T, mem []byte, slot, slots int, sent uint32) {
+	t.Helper()
+	for s := sent - uint32(slots) + 1; s <= sent; s++ {
+		if v := binary.LittleEndian.Uint32(mem[int(s)%slots*slot:]); v != s {
+			t.Errorf("slot %d has put %d, want %d", int(s)%slots, v, s)
 		}
 	}
 }
