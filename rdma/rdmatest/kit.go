@@ -322,9 +322,16 @@ func (b *bench) until(what string, so func() bool) {
 	}
 }
 
+// lossyRest is how long what was lost or is late may take to be repeated, where time passes by itself.
+const lossyRest = 30 * time.Millisecond
+
 // settle turns until nothing more is to come of what is under way, as far as one can know.
 func (b *bench) settle() {
-	for range 200 {
+	end := time.Now()
+	if b.k.Lossy && b.k.Tick == nil {
+		end = end.Add(lossyRest)
+	}
+	for turns := 0; turns < 200 || time.Now().Before(end); turns++ {
 		b.turn()
 	}
 }
