@@ -42,6 +42,14 @@ func SendRaw(e transport.Endpoint, raw []byte) {
 	b.Release()
 }
 
+// SendAck sends a segment with nothing in it, which acknowledges n frames.
+func SendAck(e transport.Endpoint, n uint64) {
+	ep := e.(*endpoint)
+	raw := make([]byte, wire.SegmentLen)
+	wire.Segment{Kind: wire.Nothing, Granted: ep.flow.posted, Ack: n}.Emit(raw)
+	SendRaw(e, raw)
+}
+
 // SendLeave says that a connection has ended, but knows its name only but for some bits.
 func SendLeave(e transport.Endpoint, wrong uint64) {
 	ep := e.(*endpoint)

@@ -285,6 +285,35 @@ func TestDeviceFatal(t *testing.T) {
 	d.close()
 }
 
+// TestAckThatCantBe: a peer that acknowledges frames which have not left, or fewer than before, ends the connection, and no frame ends by it.
+func TestAckThatCantBe(t *testing.T) {
+	for _, ahead := range []bool{true, false} {
+		s := newPairs(t, 11, rc.Options{})
+		c, d := s.connect()
+		c.posts(10, 100)
+		s.until("all of it", func() bool { return c.first() == 10 })
+		ack := uint64(9)
+		if ahead {
+			for len(c.ends) < 1000 && c.post(3000) != transport.NoResource { // more than the peer has receives for
+			}
+			ack = uint64(len(c.ends))
+		}
+		rc.SendAck(d.ep, ack)
+		ended := 0
+		s.until("the end", func() bool {
+			s.a.Progress()
+			if len(c.errs) == 0 {
+				ended = int(c.first())
+			}
+			return len(c.errs) > 0
+		})
+		if !errors.Is(c.errs[0], transport.ErrProtocol) || ended == len(c.ends) && ahead {
+			t.Errorf("ahead %v: OnError(%v), %d of %d frames had ended", ahead, c.errs[0], ended, len(c.ends))
+		}
+		s.idle(c, d)
+	}
+}
+
 // TestViolation: what a peer sends that can't be ends the connection, and the peer hears of it.
 func TestViolation(t *testing.T) {
 	s := newPairs(t, 10, rc.Options{})

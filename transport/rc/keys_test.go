@@ -236,6 +236,30 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeysShutWhileBinding: a key that is shut before its bind is executed opens nothing then either, although the block is held on.
+func TestKeysShutWhileBinding(t *testing.T) {
+	w := newKeyWorld(t, nil)
+	w.b.Begin()
+	w.ready()
+	b := w.block(4000)
+	k := w.b.Open(b, 100, 500, w)
+	b.Lock = k
+	rkey, at := k.RKey, k.Addr
+	if k.State() != window.Binding || rkey == 0 {
+		t.Fatalf("state %d, key %#x", k.State(), rkey)
+	}
+	k.Shut()
+	w.until("the end of the bind", func() bool { return !w.b.Busy() })
+	if st := w.read(rkey, at, 500); st == rdma.StatusSuccess {
+		t.Error("it was shut, and opens")
+	}
+	if w.opened != 0 {
+		t.Error("told of a key that was shut")
+	}
+	w.closes(b)
+	w.open(w.block(4000)) // the binder goes on
+}
+
 // TestNotProven: without a way to itself keys are plain; when the way is there again they are windows; and nobody tries for ever.
 func TestKeysNotProven(t *testing.T) {
 	w := newKeyWorld(t, nil)
@@ -260,6 +284,45 @@ func TestKeysNotProven(t *testing.T) {
 	}
 	if w.b.Life() != window.Plain || w.timers.Next() != 0 {
 		t.Errorf("%v, a timer at %v", w.b.Life(), w.timers.Next())
+	}
+}
+
+// TestRepairedForEver: only failures in a row end the windows: one that is repaired each time is repaired as often as it takes.
+func TestRepairedForEver(t *testing.T) {
+	w := newKeyWorld(t, nil)
+	w.b.Begin()
+	for range 15 {
+		w.ready()
+		w.dev.swallow = true
+		b := w.block(4000)
+		if k := w.open(b); !k.Plain() {
+			t.Fatal("a bind that was swallowed")
+		}
+		w.dev.swallow = false
+		w.closes(b)
+	}
+}
+
+// TestCompletionsOfEarlierLife: what the queue pair did before it was repaired says nothing about the probe after.
+func TestCompletionsOfEarlierLife(t *testing.T) {
+	w := newKeyWorld(t, nil)
+	w.b.Begin()
+	for range 100 { // the owner of the binder sleeps, and the probe comes back
+		w.dev.Progress()
+		w.net.Step(w.net.Now() + 2*time.Millisecond)
+	}
+	w.timers.Run(w.net.Now())
+	if w.b.Life() != window.Resting {
+		t.Fatalf("%v after the deadline", w.b.Life())
+	}
+	w.net.Step(w.net.Now() + 10*time.Millisecond)
+	w.timers.Run(w.net.Now())
+	if w.b.Life() != window.Proving {
+		t.Fatalf("%v after the rest", w.b.Life())
+	}
+	w.until("an end of the proof", func() bool { return w.b.Life() != window.Proving })
+	if w.b.Life() != window.Ready {
+		t.Errorf("%v: the probe was taken for the one before", w.b.Life())
 	}
 }
 

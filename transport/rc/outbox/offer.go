@@ -70,8 +70,13 @@ func (o *Box) Acked(n uint64) {
 	}
 }
 
-// withdraw takes back what was offered, at once: the connection has ended.
+// withdraw takes back what was offered, and the keys of what was to be, at once: the connection has ended.
 func (o *Box) withdraw() {
+	for i := o.data.head; i < len(o.data.runs); i++ {
+		if k := o.data.runs[i].key; k != nil {
+			k.Shut()
+		}
+	}
 	for i := range o.offers {
 		o.offers[i].key.Shut()
 		o.offers[i].b.Release()

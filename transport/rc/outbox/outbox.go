@@ -213,8 +213,8 @@ func (o *Box) LetGoOfChunk() {
 
 // Drop forgets what waits. The chunk stays: frames in it may be handed out yet.
 func (o *Box) Drop() {
+	o.withdraw()
 	o.control.drop()
 	o.data.drop()
-	o.withdraw()
 	o.Asking = false
 }

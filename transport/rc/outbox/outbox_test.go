@@ -138,3 +138,28 @@ func TestPieces(t *testing.T) {
 		}
 	})
 }
+
+// TestDropShuts: of what was dropped nobody can read anything, offered or not, although the books hold it on.
+func TestDropShuts(t *testing.T) {
+	d := &domain{}
+	o, m, led := box(d, 9000, 20_000)
+	for i := range 3 {
+		put(t, o, i, transport.Frame{Payload: make([]byte, 30_000)})
+	}
+	p, ok := o.Peek()
+	if !ok || p.Kind != wire.Offers || d.live != 3 {
+		t.Fatalf("%+v, %v, %d keys", p, ok, d.live)
+	}
+	o.Entering(&p)
+	o.Took(&p)
+	led.Hold()
+	o.Drop()
+	if d.live != 0 || led.Len() != 3 {
+		t.Errorf("%d keys are open, %d frames in the books", d.live, led.Len())
+	}
+	led.Cancel(fmt.Errorf("over"))
+	m.Trim()
+	if m.Idle() != m.All {
+		t.Errorf("%d of %d blocks came back", m.Idle(), m.All)
+	}
+}

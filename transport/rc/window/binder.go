@@ -250,6 +250,9 @@ func (b *Binder) took(wc *rdma.WC) {
 	case k == nil && wc.Op == rdma.WCRead:
 		b.proved()
 	case k == nil:
+	case k.state == Binding && k.owner == nil: // it was shut meanwhile
+		k.end()
+		k.state = Shut
 	case k.state == Binding:
 		k.opened(Open)
 	case k.state == Closing:

@@ -11,7 +11,7 @@
 // Invariants:
 //
 //  1. A key that was shut or closed opens nothing. Memory is free for something else when Close has said true, not before.
-//  2. Each Open is answered once: Key.State is Ready or Refused, and the owner is told.
+//  2. Each Open is answered once: Key.State is Open or Refused, and the owner is told, unless he has shut it.
 //  3. No bind is waited for beyond its deadline; no trouble of the queue pair reaches a connection: its keys become plain ones.
 //  4. What is repaired is tried a bounded number of times in a row, then keys are plain for ever.
 package window

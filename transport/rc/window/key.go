@@ -49,7 +49,7 @@ func (k *Key) Shut() {
 	if k.state == Open {
 		k.end()
 		k.state = Shut
-	} // else nobody has been told of it
+	} // else it is ended when the bind is: without an owner
 }
 
 // end gives the window or the region back: either ends the key at once.
