@@ -58,7 +58,7 @@ func (w rule) breaks(ms []*Machine) {
 				m.seen = watermark{}
 				m.hello(r, e)
 			}}
-		default:
+		case everyRule, rule1, rule3, visibleClose, rule4, rule9, rule9Proof, rule10, rule11, rule12, rule13, rule14, executedIsAnswered:
 			continue
 		}
 		m.life = &broken

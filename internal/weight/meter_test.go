@@ -20,11 +20,10 @@ const (
 // lane carries frames at a rate, and acknowledges each at its end.
 type lane struct {
 	weight.Meter
-	rate  float64 // bytes per second
-	delay time.Duration
-	now   time.Duration
-	done  float64 // bytes carried
-	c     transport.Counts
+	rate float64 // bytes per second
+	now  time.Duration
+	done float64 // bytes carried
+	c    transport.Counts
 }
 
 func newLane(declared, rate float64) *lane { return &lane{Meter: weight.New(declared), rate: rate} }

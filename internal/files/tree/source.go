@@ -110,7 +110,7 @@ func look(path string) (top, error) {
 func CheckName(name string) error {
 	switch {
 	case dialogue.CheckName(name) != nil:
-		return fmt.Errorf("%q: this is no name of a file: it has 1 to %d bytes without a slash, and is not . or ..", name, dialogue.MaxName)
+		return fmt.Errorf("%q: this is no name of a file: it has 1 to %d bytes without a slash, and is neither . nor .. itself", name, dialogue.MaxName)
 	case strings.HasPrefix(name, stagePrefix):
 		return fmt.Errorf("%q: names that begin with %s are for the receiver's unfinished files", name, stagePrefix)
 	}
