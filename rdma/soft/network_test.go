@@ -1,6 +1,7 @@
 package soft_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -41,6 +42,43 @@ func (l *link) status(t testing.TB, tick func()) rdma.WCStatus {
 	}
 	t.Fatal("no completion")
 	return 0
+}
+
+// TestCrowded: a requester that asks for more at a time than was agreed is served all the same, once and in order: what is too much is dropped as if it had been lost.
+func TestCrowded(t *testing.T) {
+	w := newWorld(3, fabric.Config{Latency: time.Microsecond})
+	x, y := w.open(t, "10.0.0.1:5001"), w.open(t, "10.0.0.2:5002")
+	l := connect(t, x, y, 4096)
+	for _, s := range []struct {
+		a rdma.QPAttr
+		m rdma.AttrMask
+	}{{rdma.QPAttr{State: rdma.SQD}, 0}, {rdma.QPAttr{State: rdma.SQD, MaxDestReads: 1}, rdma.MaskMaxDestReads}, {rdma.QPAttr{State: rdma.RTS}, 0}} {
+		if err := l.qp[1].Modify(s.a, s.m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const n = 12
+	var wrs [n]rdma.SendWR
+	for i := range wrs {
+		wrs[i] = rdma.SendWR{ID: uint64(i), Op: rdma.OpFetchAdd, Flags: rdma.FlagSignaled, Swap: 1, RKey: l.mr[1].RKey(), Addr: l.mr[1].Addr(),
+			SGL: []rdma.SGE{{Addr: l.mr[0].Addr() + uint64(8*i), Length: 8, LKey: l.mr[0].LKey()}}}
+	}
+	if k, st := l.qp[0].PostSend(wrs[:]); k != n {
+		t.Fatal(k, st)
+	}
+	for range n {
+		if st := l.status(t, w.tick); st != rdma.StatusSuccess {
+			t.Fatal(st)
+		}
+	}
+	for i := range n {
+		if v := binary.NativeEndian.Uint64(l.mr[0].Bytes()[8*i:]); v != uint64(i) {
+			t.Errorf("number %d fetched %d", i, v)
+		}
+	}
+	if y.Stats().Crowded == 0 {
+		t.Error("nothing was too much: this proves nothing")
+	}
 }
 
 // TestMove: an address that moves to another MAC is lost for a connection that was resolved before, is announced, and is

@@ -216,7 +216,7 @@ var mutants = []mutant{
 	{"while held, places don't come back", "transport/rc/send.go", "	ep.p.credits.Give(e.N)\n", "	if ep.state <= up {\n		ep.p.credits.Give(e.N)\n	}\n", rc},
 	{"places of a destroyed queue pair are lost", "transport/rc/endpoint.go", "		p.credits.Keep(e.N)\n", "", rc},
 	{"places of a destroyed queue pair are free at once", "transport/rc/queue/credits.go", "c.Kept += n", "c.Free += n", rc},
-	{"a completion ends its own work request only", "transport/rc/queue/ring.go", "		if int16(at-p.at) < 0 {", "		if n == 1 {", rc},
+	{"a completion ends its own work request only", "transport/rc/queue/ring.go", "		if int16(at-p.at) < 0 {", "		if e.N == 1 {", rc},
 	{"a block is not held by its work request", "transport/rc/queue/ring.go", "		b.Retain()\n		p.bufs[i] = b\n", "		_, _ = i, b\n", rc},
 	{"a quiesced connection goes on accepting", "transport/rc/receive.go", "ep.state == up || ep.state == quiesced && h.Control() {", "ep.state == up || ep.state == quiesced {", rc},
 	{"a part counts as the whole", "transport/rc/outbox/outbox.go", "	if r := p.q.first(); r.at == r.to {\n		p.q.pop()", "	{\n		p.q.pop()", rc},

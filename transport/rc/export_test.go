@@ -210,5 +210,26 @@ func RawOffer(size, head int) []byte {
 	return b
 }
 
+// RawFrames is a segment of empty frames with a number for a head, control frames or not.
+func RawFrames(control ...bool) []byte {
+	const one = wire.HeaderLen + 8
+	b := make([]byte, wire.SegmentLen+one*len(control))
+	wire.Segment{Kind: wire.Frames, Granted: wire.MinReceives + 28}.Emit(b)
+	for i, c := range control {
+		h := wire.Header{Size: 8, ID: 1, Head: 8}
+		if c {
+			h.Flags = wire.FlagControl
+		}
+		h.Emit(b[wire.SegmentLen+one*i:])
+	}
+	return b
+}
+
+// Happened has an interface's first port take an event.
+func Happened(i transport.Iface, e rdma.Event) { i.(*iface).ports[0].happened(&e) }
+
+// Handles is how many addresses an interface's first port has resolved for datagrams at the moment.
+func Handles(i transport.Iface) int { return i.(*iface).ports[0].mail.Handles() }
+
 // Break has the connection end as if the device had said so.
 func Break(e transport.Endpoint) { e.(*endpoint).fail("test", errPortDown) }

@@ -326,6 +326,24 @@ func TestCompletionsOfEarlierLife(t *testing.T) {
 	}
 }
 
+// TestBindThatHangsBehindAnother: each bind has its deadline, also one that was posted before another came back.
+func TestBindThatHangsBehindAnother(t *testing.T) {
+	w := newKeyWorld(t, nil)
+	w.b.Begin()
+	w.ready()
+	first, second := w.block(4000), w.block(4000)
+	k := w.b.Open(first, 100, 500, w)
+	first.Lock = k
+	w.dev.swallow = true
+	began := w.net.Now()
+	if l := w.open(second); k.Plain() || !l.Plain() || w.net.Now()-began > 110*time.Millisecond {
+		t.Errorf("the first is plain: %v, the second: %v, after %v", k.Plain(), l.Plain(), w.net.Now()-began)
+	}
+	w.dev.swallow = false
+	w.closes(first)
+	w.closes(second)
+}
+
 // TestBindsThatHang: keys that wait become plain ones after their deadline; the queue pair repairs itself, also when the own address moved meanwhile.
 func TestBindsThatHang(t *testing.T) {
 	w := newKeyWorld(t, nil)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
@@ -47,6 +48,22 @@ func TestMoveWhileSending(t *testing.T) {
 	s.Move(addrB)
 	s.until("a connection all the same", func() bool { return c.up == 1 && d.ep != nil })
 	s.idle(c, d)
+}
+
+// TestHandlesAreRefreshed: a datagram that is sent after its address moved doesn't share the handle of one that has not left yet.
+func TestHandlesAreRefreshed(t *testing.T) {
+	s := newPairs(t, 25, quick)
+	c, _ := s.dial()
+	d, _ := s.dial()
+	if n := rc.Handles(s.a); n != 1 {
+		t.Errorf("%d handles for one address", n)
+	}
+	rc.Happened(s.a, rdma.Event{Type: rdma.EventNeighbour, GID: rdma.GIDFrom(addrB)})
+	e, _ := s.dial()
+	if n := rc.Handles(s.a); n != 2 {
+		t.Errorf("%d handles: the old one, and one for what is sent from now on", n)
+	}
+	s.idle(c, d, e)
 }
 
 // TestLastWords: what was posted and flushed before Close arrives, as the last bytes of a socket do.

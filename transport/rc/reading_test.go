@@ -1,6 +1,7 @@
 package rc_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -235,6 +236,38 @@ func edit(b []byte, at int, v byte) []byte {
 	b = append([]byte(nil), b...)
 	b[at] = v
 	return b
+}
+
+// TestControlPassesReads: a control frame doesn't wait for what is being read.
+func TestControlPassesReads(t *testing.T) {
+	s := newPairs(t, 59, patient)
+	c, d := s.connect()
+	s.settle(5 * time.Millisecond) // windows are proven
+	c.posts(1, 900_000)
+	s.until("it reads", func() bool { return rc.Reading(d.ep) > 0 })
+	c.posts(1, 100)
+	c.ep.Post(&transport.Frame{ID: 7, Class: transport.Control, Payload: make([]byte, 10)})
+	s.until("the control frame", func() bool { return d.control == 1 })
+	if d.got > 0 {
+		t.Error("it came after what was being read")
+	}
+	s.until("all of it", func() bool { return d.got == 2 })
+	s.idle(c, d)
+}
+
+// TestDataBehindControl: no data frame gets past an offer by standing behind a control frame.
+func TestDataBehindControl(t *testing.T) {
+	s := newPairs(t, 60, patient)
+	c, d := s.connect()
+	c.ends = make([]end, 1) // who sends raw bytes posts nothing
+	rc.SendRaw(c.ep, rc.RawOffer(100_000, 8))
+	rc.SendRaw(c.ep, rc.RawFrames(true, false))
+	s.until("the end of it", lost(d))
+	if d.control != 1 || d.got != 0 || !errors.Is(d.errs[0], transport.ErrProtocol) {
+		t.Errorf("%d control and %d data frames taken, %v", d.control, d.got, d.errs)
+	}
+	c.ends = nil
+	s.idle(c, d)
 }
 
 // TestReadAgreed: both sides must want it, and the larger size counts.

@@ -3,6 +3,7 @@ package rc_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
@@ -142,6 +143,37 @@ func TestRow9_StatesAreDistinct(t *testing.T) {
 		t.Errorf("a post after the purge says %v", st)
 	}
 	s.idle(c, d)
+}
+
+// TestPlacesOfTheDestroyed (R5): the places of a queue pair that was destroyed are nobody's while its completions may stand in the queue, or
+// the queue overruns and every endpoint of the port is lost.
+func TestPlacesOfTheDestroyed(t *testing.T) {
+	o := quick
+	o.SendCQ = 8
+	s := newPairs(t, 33, o)
+	c, d := s.connect()
+	e, f := s.connect()
+	s.settle(time.Millisecond) // the peer grants all that it has
+	s.silence(c.ep)
+	c.posts(20, 40_000)
+	s.a.Flush()
+	if n := rc.UnderWay(c.ep); n != 8 {
+		t.Fatalf("%d under way, of 8 places", n)
+	}
+	c.quiesce() // its work requests are flushed, and nobody has polled
+	c.close()
+	e.posts(20, 40_000)
+	s.a.Flush()
+	for range 20 { // whatever left is acknowledged before anybody polls
+		s.tick()
+		s.b.Progress()
+		s.b.Flush()
+	}
+	s.until("the other connection", func() bool { return f.got == 20 || len(e.errs) > 0 })
+	if len(e.errs) > 0 {
+		t.Error(e.errs)
+	}
+	s.idle(c, d, e, f)
 }
 
 // TestRow11_WithoutAnybodyWhoPurges: a held endpoint whose owner never purges it ends with Close like any other.
