@@ -70,7 +70,7 @@ type Carrier interface {
 
 	// MaxID is the largest IPv4 identification with which a carrier of this kind sends; see packet.Flow.Check.
 	MaxID() uint16
-	// Events takes one event.
+	// Event takes one event.
 	Event() (Event, bool)
 	// FD polls readable when Recv has something; -1: there is none.
 	FD() int
