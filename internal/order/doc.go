@@ -19,5 +19,5 @@
 //  2. Done(e) is true exactly when no place has anything of an epoch <= e; once true it stays true for a cut.
 //  3. MayPost(b, p) is false while a place other than p has anything of before b, and if p is not in order, while p has.
 //  4. Epochs are not made by calls but by work: a cut or a fence after nothing new changes nothing.
-//  5. Memory is bounded by the places, times the epochs between the first and the last that a place has something of.
+//  5. Memory is bounded by the places, times the epochs that something is left of: those between them cost nothing.
 package order

@@ -95,15 +95,49 @@ func (b *Book) Fence() {
 	if b.fence == b.cur {
 		return
 	}
-	if n := len(b.fences); n == cap(b.fences) && b.first > n/2 || b.first == n {
+	switch n := len(b.fences); {
+	case b.first == n || n == cap(b.fences) && b.first > n/2:
 		b.fences = b.fences[:copy(b.fences, b.fences[b.first:])]
 		b.first = 0
+	case n == cap(b.fences):
+		b.prune()
 	}
 	b.fences = append(b.fences, b.cur)
 	b.fence = b.cur
 }
 
-// BarrierOf is the fence before an epoch, 0 if there is none or all before it was found executed.
+// prune makes room for one more fence. One behind which nothing is left until the next does not matter any more.
+func (b *Book) prune() {
+	left := b.fences[:0]
+	for i, f := range b.fences[b.first:] {
+		next := b.cur
+		if k := b.first + i + 1; k < len(b.fences) {
+			next = b.fences[k]
+		}
+		if b.within(f, next) {
+			left = append(left, f)
+		}
+	}
+	if size := cap(left); len(left) >= size/2 {
+		left = append(make([]uint64, 0, max(8, 2*size)), left...)
+	}
+	b.fences, b.first = left, 0
+}
+
+// within says whether something is left of the epochs from one up to another.
+func (b *Book) within(from, to uint64) bool {
+	if b.Off.within(from, to) {
+		return true
+	}
+	for _, p := range b.lanes {
+		if p.within(from, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// BarrierOf is the fence before an epoch of which something is left, 0 if there is none or all before it was found executed.
 func (b *Book) BarrierOf(epoch uint64) uint64 {
 	fs := b.fences[b.first:]
 	i := sort.Search(len(fs), func(i int) bool { return fs[i] > epoch })

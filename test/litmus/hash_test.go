@@ -183,16 +183,14 @@ func (h *hasher) structure(v reflect.Value) {
 	if p.skip {
 		return
 	}
-	if p.place { // a ring, from its first epoch on
-		counts, head := v.FieldByName("counts"), int(v.FieldByName("head").Int())
+	if p.place { // what is not 0, from its first epoch on
+		tallies, head := v.FieldByName("tallies"), int(v.FieldByName("head").Int())
 		h.number(v.FieldByName("n").Uint())
-		if v.FieldByName("n").Uint() == 0 {
-			return
-		}
-		low, high := v.FieldByName("low").Uint(), v.FieldByName("high").Uint()
-		h.number(low)
-		for e := low; e <= high; e++ {
-			h.number(counts.Index((head + int(e-low)) & (counts.Len() - 1)).Uint())
+		for i := head; i < tallies.Len(); i++ {
+			if n := tallies.Index(i).FieldByName("n").Uint(); n > 0 {
+				h.number(tallies.Index(i).FieldByName("epoch").Uint())
+				h.number(n)
+			}
 		}
 		return
 	}

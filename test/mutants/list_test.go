@@ -132,6 +132,8 @@ var mutants = []mutant{
 	{"nobody looks again when a fence is passed", "internal/outbox/ends.go",
 		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", "./internal/worker -run BehindFences"},
 	{"fences without work between them are kept", "internal/order/order.go", "	if b.fence == b.cur {\n		return\n	}\n", "", "./internal/worker -run TestMillionFences"},
+	{"a fence that something is left behind is forgotten", "internal/order/order.go", "		if b.within(f, next) {", "		if false {", book},
+	{"epochs that are over are kept", "internal/order/place.go", "		if o.n > 0 {\n", "		if true {\n", book},
 	{"a worker's fence reaches no endpoint", "internal/order/order.go", "	if b.seen != b.worker.n {", "	if false {", seeds},
 
 	{"a frame asks for an acknowledgement as the one before it did", "internal/protocol/protocol.go", "	*f = transport.Frame{Done: r.Done()} //", "	f.Done = r.Done() //", "./internal/protocol"},
