@@ -106,17 +106,24 @@ func (x *explorer) possible(s *state) (all []step) {
 		all = append(all, step{do: doPost})
 	}
 	all = append(all, arrivals(s)...)
-	if s.cut < x.cuts && s.taken > 0 {
-		for _, l := range s.local {
-			if k := x.know[l]; k != nil {
-				for _, lane := range k.up {
-					all = append(all, step{do: doCut, cut: lane})
-				}
-			}
-		}
-	}
+	all = append(all, x.breaks(s)...)
 	if len(all) == 0 && s.now < patience {
 		all = append(all, step{do: doTime})
+	}
+	return all
+}
+
+// breaks are the lanes that can be cut: all, in each state, also before the first word and when all is over.
+func (x *explorer) breaks(s *state) (all []step) {
+	if s.cut >= x.cuts {
+		return nil
+	}
+	for _, l := range s.local {
+		if k := x.know[l]; k != nil {
+			for _, lane := range k.up {
+				all = append(all, step{do: doCut, cut: lane})
+			}
+		}
 	}
 	return all
 }
@@ -382,7 +389,7 @@ func (x *explorer) check(s, t *state, events []happening) []string {
 }
 
 // finish looks at what still arrives, in one order, when everything is executed and reported, until lanes are as they were: nothing may
-// be executed once more.
+// be executed once more, also if a lane is cut on the way.
 func (x *explorer) finish(s *state, path []step) {
 	if left := x.story(s).left(); left != "" {
 		x.violate(path, []string{"nothing can happen any more: " + left})
@@ -394,6 +401,12 @@ func (x *explorer) finish(s *state, path []step) {
 			return
 		}
 		x.drained[h] = true
+		for _, cut := range x.breaks(s) {
+			next := append(path[:len(path):len(path)], cut)
+			if t := x.take(s, cut, next); t != nil {
+				x.finish(t, next)
+			}
+		}
 		st := step{do: doTime}
 		if as := arrivals(s); len(as) > 0 {
 			st = as[0]
