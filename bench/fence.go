@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/openbraid/braid/internal/perf/duo"
@@ -19,7 +20,7 @@ type fenceRow struct {
 	goal            goal
 }
 
-// fenceRows are those of each transport: with nothing before it, in a stream of puts, and against a round trip for each.
+// fenceRows are those of each transport: with nothing before it, the call alone behind a put on one lane, in a stream of puts, and against a round trip for each.
 func fenceRows() (all []fenceRow) {
 	for _, t := range []string{"tcp", "rc", "shm"} {
 		n := 20_000
@@ -28,6 +29,7 @@ func fenceRows() (all []fenceRow) {
 		}
 		all = append(all,
 			fenceRow{t, "fence/" + t + "/idle", 1, 1_000_000, "", atMost(20)},
+			fenceRow{t, "fence/" + t + "/behind", 1, n, "", atMost(20)},
 			fenceRow{t, "fence/" + t + "/put8/lanes1", 1, n, "put", atLeast(0.8)})
 		if t != "shm" { // which has one lane: the memory that both share
 			all = append(all, fenceRow{t, "fence/" + t + "/put8/lanes2", 2, n, "put and a round trip", atLeast(0.8)})
@@ -67,7 +69,15 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 	var ours, theirs, ratios []float64
 	for range fenceBlocks {
 		if c.than == "" {
-			ours = append(ours, idleFence(d, c.n/fenceBlocks))
+			one := idleFence
+			if strings.HasSuffix(c.name, "/behind") {
+				one = fenceBehind
+			}
+			ns, err := one(d, c.n/fenceBlocks)
+			if err != nil {
+				return r, err
+			}
+			ours = append(ours, ns)
 			continue
 		}
 		with, err := d.Puts(c.n/fenceBlocks, fence)
@@ -91,12 +101,28 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 }
 
 // idleFence is the time of a fence with nothing unexecuted.
-func idleFence(d *duo.Duo, n int) float64 {
+func idleFence(d *duo.Duo, n int) (float64, error) {
 	begun := time.Now()
 	for range n {
 		d.Endpoint.Fence()
 	}
-	return float64(time.Since(begun)) / float64(n)
+	return float64(time.Since(begun)) / float64(n), nil
+}
+
+// fenceBehind is the time of the call of a fence right behind a put, without what it costs to look at the clock.
+func fenceBehind(d *duo.Duo, n int) (float64, error) {
+	var took [2]time.Duration
+	for i, call := range []func(){d.Endpoint.Fence, func() {}} {
+		if _, err := d.Puts(n, func() error {
+			begun := time.Now()
+			call()
+			took[i] += time.Since(begun)
+			return nil
+		}); err != nil {
+			return 0, err
+		}
+	}
+	return max(0, float64(took[0]-took[1])/float64(n)), nil
 }
 
 const ucxLoop = 20_000

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestFenceRows(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if r.Ours <= 0 || r.Verdict == "" || c.than != "" && (r.Ratio == nil || r.Theirs <= 0) {
+		if r.Ours <= 0 && !strings.HasSuffix(c.name, "/behind") || r.Verdict == "" || c.than != "" && (r.Ratio == nil || r.Theirs <= 0) {
 			t.Errorf("%+v", r)
 		}
 	}
