@@ -9,6 +9,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft"
+	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/fabric"
 	"github.com/openbraid/braid/rdma/soft/packet"
 )
@@ -18,24 +19,40 @@ type lab struct {
 	w    *world
 	l    *link
 	port *fabric.Port // of side b
+	full *full        // in front of it
 	peer netip.AddrPort
+}
+
+// full is a carrier that may have no room.
+type full struct {
+	carrier.Carrier
+	now bool
+}
+
+// Send implements carrier.Carrier.
+func (f *full) Send(batch []carrier.Out) int {
+	if f.now {
+		return 0
+	}
+	return f.Carrier.Send(batch)
 }
 
 func newLab(t testing.TB) *lab {
 	w := newWorld(7, fabric.Config{})
 	var ports [2]*fabric.Port
 	var devs [2]*soft.Device
+	var front *full
 	for i, a := range []string{"10.0.0.1:5001", "10.0.0.2:5002"} {
 		p, err := w.net.Port(netip.MustParseAddrPort(a))
 		if err != nil {
 			t.Fatal(err)
 		}
-		ports[i] = p
-		if devs[i], err = soft.Open(soft.Config{Carrier: p, Now: w.net.Now, Rand: w.rand.Uint64}); err != nil {
+		ports[i], front = p, &full{Carrier: p}
+		if devs[i], err = soft.Open(soft.Config{Carrier: front, Now: w.net.Now, Rand: w.rand.Uint64}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return &lab{w: w, l: connect(t, devs[0], devs[1], 4096), port: ports[1], peer: devs[0].Addr()}
+	return &lab{w: w, l: connect(t, devs[0], devs[1], 4096), port: ports[1], full: front, peer: devs[0].Addr()}
 }
 
 // inject gives side b a packet from its peer, or from somebody else.
@@ -108,6 +125,41 @@ func TestStrangers(t *testing.T) {
 			for l.l.turn(t, 0) == 0 {
 			}
 		})
+	}
+}
+
+// TestRepeatOfWhatIsGone: a READ that is asked for again, and whose memory goes before there was room to answer, is an old packet like one that
+// comes later: no refusal, which would end a healthy connection. One that is asked for the first time is refused.
+func TestRepeatOfWhatIsGone(t *testing.T) {
+	for _, repeat := range []bool{true, false} {
+		l := newLab(t)
+		q, mr := l.l.qp[1], l.l.mr[1]
+		read := packet.Packet{Opcode: packet.ReadRequest, DestQP: q.Num(), RKey: mr.RKey(), VA: mr.Addr(), Len: 100}
+		if repeat {
+			l.inject(l.peer, &read)
+		}
+		l.full.now = true
+		psn := q.Query().RQPSN
+		for range 64 { // their acknowledgements fill the batch that can't leave
+			l.inject(l.peer, &packet.Packet{Opcode: packet.WriteOnly, DestQP: q.Num(), PSN: psn, AckReq: true})
+			psn = rdma.PSNAdd(psn, 1)
+		}
+		if !repeat {
+			read.PSN = psn
+		}
+		l.inject(l.peer, &read)
+		if err := mr.Deregister(); err != nil {
+			t.Fatal(err)
+		}
+		l.full.now = false
+		l.l.dev[1].Progress()
+		want := rdma.RTS
+		if !repeat {
+			want = rdma.Err
+		}
+		if st := q.State(); st != want {
+			t.Errorf("repeat %v: the queue pair is in %v, want %v", repeat, st, want)
+		}
 	}
 }
 
