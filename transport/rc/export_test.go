@@ -58,6 +58,13 @@ func SendLeave(e transport.Endpoint, wrong uint64) {
 	ep.p.tell(ep.call.to, &m)
 }
 
+// SpoofLeave says from another interface's first port that a connection has ended, and knows all of it.
+func SpoofLeave(from transport.Iface, e transport.Endpoint) {
+	ep := e.(*endpoint)
+	m := ep.call.message(wire.Leave)
+	from.(*iface).ports[0].tell(ep.call.to, &m)
+}
+
 // HalfOpen is how many connections are asked for and not established.
 func HalfOpen(i transport.Iface) (n int) {
 	for _, p := range i.(*iface).ports {

@@ -1,6 +1,7 @@
 package rc_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +125,58 @@ func TestSpoofedLeave(t *testing.T) {
 	c.posts(1, 1)
 	s.until("the connection unhurt", func() bool { return d.got == 1 })
 	s.idle(c, d)
+}
+
+// TestLeaveFromElsewhere: nor does one that knows everything, and comes from another address.
+func TestLeaveFromElsewhere(t *testing.T) {
+	s := newPairs(t, 26, rc.Options{})
+	c, d := s.connect()
+	other := s.iface("10.0.0.3", rc.Options{TrustNetwork: true})
+	e := &peer{w: s.network, name: "stranger", decision: transport.Hold}
+	f := &peer{w: s.network, name: "its acceptor", decision: transport.Hold, other: e}
+	ep, err := other.Dial("10.0.0.3", s.ln.Addr(), transport.Options{}, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.ep, e.other = ep, f
+	s.dialed = append(s.dialed, e)
+	s.until("the stranger's own connection", func() bool { return e.up == 1 && f.ep != nil })
+	rc.SpoofLeave(other, c.ep)
+	for range 50 {
+		s.turn()
+	}
+	if len(d.errs) > 0 {
+		t.Errorf("it was believed: %v", d.errs)
+	}
+	c.posts(1, 1)
+	s.until("the connection unhurt", func() bool { return d.got == 1 })
+	s.idle(c, d, e, f)
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecretOfAcceptor: who has a secret and has not allowed it here takes no connection, whatever the dialer thinks of it.
+func TestSecretOfAcceptor(t *testing.T) {
+	s := newPairs(t, 27, rc.Options{})
+	third := s.iface("10.0.0.3", rc.Options{TrustNetwork: true})
+	c, d := &peer{w: s.network, name: "dialer"}, &peer{w: s.network, name: "acceptor"}
+	c.other, d.other = d, c
+	ln, err := third.Listen("10.0.0.3:0", acceptor{next: func(transport.Endpoint) *peer { return d }, o: transport.Options{Secret: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ep, err = s.a.Dial("10.0.0.1", ln.Addr(), transport.Options{}, c); err != nil {
+		t.Fatal(err)
+	}
+	s.until("both ends of it", func() bool { return len(c.errs) > 0 && len(d.errs) > 0 })
+	if !strings.Contains(d.errs[0].Error(), "AllowSecret") {
+		t.Error(d.errs[0])
+	}
+	s.idle(c, d)
+	if err := third.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestHalfOpen: who only ever asks costs a bounded number of queue pairs, for a bounded time.

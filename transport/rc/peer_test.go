@@ -201,6 +201,7 @@ func (w *network) settle(d time.Duration) {
 // acceptor hands out one sink for each connection.
 type acceptor struct {
 	next func(ep transport.Endpoint) *peer
+	o    transport.Options
 }
 
 func (a acceptor) Accepted(ep transport.Endpoint) (transport.Sink, transport.Options) {
@@ -209,7 +210,7 @@ func (a acceptor) Accepted(ep transport.Endpoint) (transport.Sink, transport.Opt
 		return nil, transport.Options{}
 	}
 	p.ep = ep
-	return p, transport.Options{}
+	return p, a.o
 }
 
 // pairs are two interfaces, and connections between them.
@@ -231,7 +232,7 @@ func newPairsOf(w *network, a, b rc.Options) *pairs {
 	w.Helper()
 	a.TrustNetwork, b.TrustNetwork = true, true
 	s := &pairs{network: w, a: w.iface("10.0.0.1", a), b: w.iface("10.0.0.2", b)}
-	ln, err := s.b.Listen("10.0.0.2:0", acceptor{s.of})
+	ln, err := s.b.Listen("10.0.0.2:0", acceptor{next: s.of})
 	if err != nil {
 		w.Fatal(err)
 	}
