@@ -267,6 +267,29 @@ func TestPortDown(t *testing.T) {
 	s.idle(c, d, e, f)
 }
 
+// TestOwnAddressGone: who has connections from an address that the port has lost is told at once; other changes of the table are nothing to them.
+func TestOwnAddressGone(t *testing.T) {
+	s := newPairs(t, 12, quick)
+	c, d := s.connect()
+	own := s.live()[0]
+	if own.Addr().Addr() == addrB {
+		own = s.live()[1]
+	}
+	own.say(rdma.Event{Type: rdma.EventGIDChange})
+	s.settle(time.Millisecond)
+	if len(c.errs) > 0 {
+		t.Fatal(c.errs)
+	}
+	own.bare = true
+	own.say(rdma.Event{Type: rdma.EventGIDChange})
+	s.turn()
+	if len(c.errs) != 1 || !errors.Is(c.errs[0], transport.ErrReset) {
+		t.Errorf("told: %v", c.errs)
+	}
+	own.bare = false
+	s.idle(c, d)
+}
+
 // TestDeviceFatal: a failed device ends its endpoints; the next dial opens another.
 func TestDeviceFatal(t *testing.T) {
 	s := newPairs(t, 9, quick)

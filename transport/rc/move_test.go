@@ -88,6 +88,21 @@ func TestLastWords(t *testing.T) {
 	s.idle(c, d)
 }
 
+// TestLastWordsEnd: who closes and is not heard is gone a tenth of a second later, however patient the queue pair is.
+func TestLastWordsEnd(t *testing.T) {
+	s := newPairs(t, 28, rc.Options{})
+	c, d := s.connect()
+	s.silence(c.ep)
+	c.posts(5, 3000)
+	s.a.Flush()
+	c.close()
+	s.settle(300 * time.Millisecond) // and its farewell has been said four times
+	if why := rc.Leak(s.a); why != "" {
+		t.Error(why)
+	}
+	s.idle(c, d)
+}
+
 // TestFarewell: a peer that sends nothing hears of the end, also where datagrams are lost.
 func TestFarewell(t *testing.T) {
 	heard := 0

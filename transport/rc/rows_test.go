@@ -184,6 +184,23 @@ func TestRow11_WithoutAnybodyWhoPurges(t *testing.T) {
 	s.idle(c, d)
 }
 
+// TestControlIsBounded: control frames that nobody takes off are refused at some point, and who was refused hears of room.
+func TestControlIsBounded(t *testing.T) {
+	s := newPairs(t, 34, rc.Options{})
+	c, d := s.connect()
+	posted := 0
+	for c.ep.Post(&transport.Frame{ID: 7, Class: transport.Control, Payload: make([]byte, 1<<20)}) == transport.Done {
+		if posted++; posted > 20 {
+			t.Fatal("20 MiB of control frames wait")
+		}
+	}
+	if posted < 15 {
+		t.Errorf("no room after %d MiB", posted)
+	}
+	s.until("all, and room", func() bool { return d.control == posted && c.rooms == 1 })
+	s.idle(c, d)
+}
+
 // TestLastCreditIsNotForData: however much data waits, one segment may always be sent: that which says that this side has room again.
 // Without it two sides that have both filled the other would wait for each other.
 func TestLastCreditIsNotForData(t *testing.T) {

@@ -36,7 +36,16 @@ type nic struct {
 	faults *carrier.Faults
 	gone   bool
 	plain  bool
+	bare   bool         // it has no address any more
 	events []rdma.Event // that the device is to have said
+}
+
+// GIDs implements rdma.Device.
+func (n *nic) GIDs() []rdma.GIDEntry {
+	if n.bare {
+		return nil
+	}
+	return n.Device.GIDs()
 }
 
 // say has the device say an event.
