@@ -110,7 +110,7 @@ func TestInterrupts(t *testing.T) {
 	for _, who := range []string{"sender", "receiver"} {
 		r := receive(t, ReceiveOptions{})
 		g := newGate(5<<20, 5<<20)
-		s, err := NewSender(SendOptions{Addr: r.addr, Stdin: g, Name: "stream", Node: braid.Options{Rails: rails}})
+		s, err := NewSender(t.Context(), SendOptions{Addr: r.addr, Stdin: g, Name: "stream", Node: braid.Options{Rails: rails}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestSourceShrinks(t *testing.T) {
 	tidy(t)
 	dir := plant(t, map[string]int{"a": 5 << 20})
 	r := receive(t, ReceiveOptions{})
-	s, err := NewSender(SendOptions{Addr: r.addr, Paths: []string{dir}, Node: braid.Options{Rails: rails}})
+	s, err := NewSender(t.Context(), SendOptions{Addr: r.addr, Paths: []string{dir}, Node: braid.Options{Rails: rails}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,4 +275,13 @@ func TestSourceShrinks(t *testing.T) {
 		t.Error(err)
 	}
 	empty(t, r.dir)
+}
+
+// TestInterruptedBefore: who is stopped while he looks at what is to be sent says so, and does not look at the rest.
+func TestInterruptedBefore(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if s, err := NewSender(ctx, SendOptions{Addr: "127.0.0.1:1", Paths: []string{filepath.Dir(t.TempDir())}}); s != nil || !errors.Is(err, ErrInterrupted) {
+		t.Error(s, err)
+	}
 }

@@ -236,7 +236,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	before := heap()
 	grown := uint64(0)
 	zeros := &endless{left: 300 << 20, at: 20 << 20, look: func() { grown = heap() - min(before, heap()) }}
-	s, err := NewSender(SendOptions{Addr: r.addr, Stdin: zeros, Name: "zeros", Node: braid.Options{Rails: rails}})
+	s, err := NewSender(t.Context(), SendOptions{Addr: r.addr, Stdin: zeros, Name: "zeros", Node: braid.Options{Rails: rails}})
 	if err != nil {
 		t.Fatal(err)
 	}

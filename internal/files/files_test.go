@@ -125,7 +125,7 @@ func sendAs(t testing.TB, o SendOptions) (*Summary, error) {
 	if o.Node.Rails == nil {
 		o.Node.Rails = rails
 	}
-	s, err := NewSender(o)
+	s, err := NewSender(t.Context(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -90,13 +90,16 @@ func CheckName(name string) error { return tree.CheckName(name) }
 
 // NewSender looks at what is to be sent.
 //
-// Errors: what can't be found, read or sent.
-func NewSender(o SendOptions) (*Sender, error) {
+// Errors: what can't be found, read or sent. ErrInterrupted if the context was over meanwhile.
+func NewSender(ctx context.Context, o SendOptions) (*Sender, error) {
 	var stream *tree.Stream
 	if o.Stdin != nil {
 		stream = &tree.Stream{Name: o.Name, Mode: 0o644, Time: time.Now().UnixNano()}
 	}
-	src, err := tree.Scan(o.Paths, stream)
+	src, err := tree.Scan(ctx, o.Paths, stream)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func TestUnsure(t *testing.T) {
 		}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := NewSender(SendOptions{Addr: finishes(t, c.then), Stdin: strings.NewReader("all of it"), Name: "x", Node: braid.Options{Rails: rails[:1]}})
+			s, err := NewSender(t.Context(), SendOptions{Addr: finishes(t, c.then), Stdin: strings.NewReader("all of it"), Name: "x", Node: braid.Options{Rails: rails[:1]}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -117,7 +117,7 @@ func (c *Send) transfer(w shell.World) (*files.Summary, error) {
 	}
 	show := newShow(w, c)
 	o.Event = show.event
-	s, err := files.NewSender(o)
+	s, err := files.NewSender(w.Ctx, o)
 	if err != nil {
 		return nil, err
 	}

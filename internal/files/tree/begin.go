@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // MakeDir makes the directory that things are to arrive in, if only the last element of its path is missing.
@@ -30,6 +32,18 @@ func (t *Target) Try(path string) error {
 	}
 	defer lock.Close()
 	return t.root.Remove(name)
+}
+
+// barred is the error of a receiver in whose directory nothing can be made any more: it could when it was started.
+func barred(err error) error {
+	advice := "let its user write there"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		advice = "it was removed: make it, and start the receiver again"
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		advice = "make room there"
+	}
+	return fmt.Errorf("nothing can be made in the receiver's directory: %w: %s", bareCause(err), advice)
 }
 
 // bareCause is an error without the path, which is said in other words.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,10 +49,10 @@ type Stream struct {
 }
 
 // Scan looks at what is to be sent. A path may be a link; what links inside of a directory point to is not sent. The paths are read again
-// when they are opened, so the source holds no files meanwhile, but its directories.
+// when they are opened, so the source holds no files meanwhile, but its directories. It ends with the context: a large tree takes its time.
 //
 // Errors: what can't be found or listed, and two paths of one name.
-func Scan(paths []string, stream *Stream) (*Source, error) {
+func Scan(ctx context.Context, paths []string, stream *Stream) (*Source, error) {
 	s := &Source{}
 	for _, p := range paths {
 		t, err := look(p)
@@ -68,7 +69,7 @@ func Scan(paths []string, stream *Stream) (*Source, error) {
 			s.Close()
 			return nil, fmt.Errorf("%s and %s would both be called %s there: send them one after the other", s.tops[i-1].path, t.path, t.name)
 		}
-		if err := s.add(t); err != nil {
+		if err := s.add(ctx, t); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func entry(parent uint32, name string, info fs.FileInfo) dialogue.Entry {
 }
 
 // add lists a path and what is below it.
-func (s *Source) add(t *top) error {
+func (s *Source) add(ctx context.Context, t *top) error {
 	t.first = len(s.List)
 	s.List = append(s.List, entry(dialogue.Top, t.name, t.info))
 	if mayLie(t.info) {
@@ -152,11 +153,11 @@ func (s *Source) add(t *top) error {
 	if !t.dir {
 		return nil
 	}
-	return s.below(t, ".", uint32(t.first))
+	return s.below(ctx, t, ".", uint32(t.first))
 }
 
 // below lists what is in a directory, which is an entry already.
-func (s *Source) below(t *top, dir string, parent uint32) error {
+func (s *Source) below(ctx context.Context, t *top, dir string, parent uint32) error {
 	f, err := t.root.Open(dir)
 	if err != nil {
 		return s.in(t, err)
@@ -168,6 +169,9 @@ func (s *Source) below(t *top, dir string, parent uint32) error {
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, d := range list {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		path := filepath.Join(dir, d.Name())
 		info, err := t.root.Lstat(path)
 		switch {
@@ -183,7 +187,7 @@ func (s *Source) below(t *top, dir string, parent uint32) error {
 		s.List = append(s.List, entry(parent, d.Name(), info))
 		switch {
 		case info.IsDir():
-			err = s.below(t, path, i)
+			err = s.below(ctx, t, path, i)
 		case mayLie(info):
 			err = s.measure(t, path, int(i))
 		}
@@ -194,16 +198,19 @@ func (s *Source) below(t *top, dir string, parent uint32) error {
 	return nil
 }
 
-// in says in which path an error happened.
+// in says in which path an error happened, and what to do about what may not be read.
 func (s *Source) in(t *top, err error) error {
 	var p *fs.PathError
 	switch {
-	case errors.As(err, &p) && !t.dir:
-		return err // its path is the one that was asked for
-	case errors.As(err, &p):
-		return &fs.PathError{Op: p.Op, Path: filepath.Join(t.path, p.Path), Err: p.Err}
+	case errors.As(err, &p) && t.dir:
+		err = &fs.PathError{Op: strings.Replace(p.Op, "openat", "open", 1), Path: filepath.Join(t.path, p.Path), Err: p.Err}
+	case p == nil:
+		err = fmt.Errorf("%s: %w", t.path, err)
+	} // else its path is the one that was asked for
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: let this user read it; all is sent, or nothing", err)
 	}
-	return fmt.Errorf("%s: %w", t.path, err)
+	return err
 }
 
 // stream puts the file without a size behind the others.
@@ -234,7 +241,10 @@ func (s *Source) File(i int) (*os.File, error) {
 	t := &s.tops[k]
 	_, rel, _ := strings.Cut(dialogue.Path(s.List, i), "/")
 	f, err := t.file(filepath.FromSlash(rel))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s was removed while it was sent: nothing was kept; send it again when nobody changes what is there", s.Name(i))
+	case err != nil:
 		return nil, s.in(t, err)
 	}
 	info, err := f.Stat()

@@ -54,7 +54,7 @@ func (t *Target) Stage(ctx context.Context, list []dialogue.Entry) (*Stage, erro
 // make makes the folder and all directories in it.
 func (s *Stage) make(ctx context.Context) (err error) {
 	if s.folder, s.aside.f, err = s.t.folder(); err != nil {
-		return err
+		return barred(err)
 	}
 	for i := range s.list {
 		if ctx.Err() != nil {

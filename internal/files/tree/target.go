@@ -139,7 +139,7 @@ func (t *Target) reserve(list []dialogue.Entry) error {
 	defer t.mu.Unlock()
 	for i := range list {
 		if e := &list[i]; e.Parent == dialogue.Top && t.busy[e.Name] {
-			return &dialogue.RefusedError{Text: fmt.Sprintf("%q is just being received from somebody else; try again when that is done", e.Name)}
+			return &dialogue.RefusedError{Text: fmt.Sprintf("%q is just being received from another sender; try again when that is done. One that was killed or cut off is waited for, as long as the receiver's setting suspended says", e.Name)}
 		}
 	}
 	for i := range list {

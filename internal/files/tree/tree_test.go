@@ -335,7 +335,7 @@ func TestScan(t *testing.T) {
 		}
 		return paths
 	}
-	s, err := Scan(in("ld", "f"), nil)
+	s, err := Scan(t.Context(), in("ld", "f"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +387,7 @@ func TestScan(t *testing.T) {
 		"only files and dir": in("d/pipe"),
 		"has no name":        {"/"},
 	} {
-		if _, err := Scan(paths, nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Scan(t.Context(), paths, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v", paths, err)
 		}
 	}
@@ -396,7 +396,7 @@ func TestScan(t *testing.T) {
 // TestScanFails: with nothing left open.
 func TestScanFails(t *testing.T) {
 	dir := t.TempDir()
-	if s, err := Scan([]string{dir}, &Stream{Name: "x"}); err == nil || s != nil || !strings.Contains(err.Error(), "sent alone") {
+	if s, err := Scan(t.Context(), []string{dir}, &Stream{Name: "x"}); err == nil || s != nil || !strings.Contains(err.Error(), "sent alone") {
 		t.Error(s, err)
 	}
 }
@@ -408,7 +408,7 @@ func TestSourceChanges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "d/empty"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Scan([]string{filepath.Join(dir, "d")}, nil)
+	s, err := Scan(t.Context(), []string{filepath.Join(dir, "d")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,14 @@ func TestUnsizedLimit(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || len(b) <= dialogue.PieceBytes {
 		t.Skipf("needs a long %s: it has %d bytes, %v", path, len(b), err)
 	}
-	if s, err := Scan([]string{path}, nil); err == nil || s != nil || !strings.Contains(err.Error(), "braid send - --name kallsyms ADDR < "+path) {
+	if s, err := Scan(t.Context(), []string{path}, nil); err == nil || s != nil || !strings.Contains(err.Error(), "braid send - --name kallsyms ADDR < "+path) {
 		t.Error(s, err)
 	}
 }
 
 // TestUnsizedAll: all that is held together has a limit, too.
 func TestUnsizedAll(t *testing.T) {
-	s, err := Scan([]string{"/proc/version"}, nil)
+	s, err := Scan(t.Context(), []string{"/proc/version"}, nil)
 	if err != nil {
 		t.Skip("needs /proc/version: ", err)
 	}
