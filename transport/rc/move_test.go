@@ -103,6 +103,26 @@ func TestLastWordsEnd(t *testing.T) {
 	s.idle(c, d)
 }
 
+// TestUnusedDevicesClose: a device that was opened to dial ends with its last connection; that of a listener stays.
+func TestUnusedDevicesClose(t *testing.T) {
+	s := newPairs(t, 29, rc.Options{})
+	for range 3 {
+		c, d := s.connect()
+		s.idle(c, d)
+		s.settle(time.Millisecond)
+		if a, b := len(rc.Devices(s.a)), len(rc.Devices(s.b)); a != 0 || b != 1 {
+			t.Errorf("%d devices of the dialer, %d of the listener", a, b)
+		}
+	}
+	if err := s.ln.Close(); err != nil {
+		t.Error(err)
+	}
+	s.settle(time.Millisecond)
+	if n := len(rc.Devices(s.b)); n != 0 {
+		t.Errorf("%d devices of a listener that was closed", n)
+	}
+}
+
 // TestFarewell: a peer that sends nothing hears of the end, also where datagrams are lost.
 func TestFarewell(t *testing.T) {
 	heard := 0
