@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,6 +69,11 @@ func sendJSON(s *files.Summary) Result {
 		t.Skipped = append(t.Skipped, x.Path)
 	}
 	return t
+}
+
+// failed is a transfer that ended with an error: in the words that people read.
+func failed(err error) Result {
+	return Result{Error: shell.Bare(notSent(err)), Unknown: errors.As(err, new(*files.UnsureError))}
 }
 
 // arrived says it of one name, or of several.

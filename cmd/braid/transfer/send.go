@@ -91,7 +91,7 @@ func withPort(addr string) string {
 func (c *Send) Run(w shell.World) error {
 	sum, err := c.transfer(w)
 	if err != nil && c.JSON {
-		_ = json.NewEncoder(w.Out).Encode(Result{Error: shell.Bare(err), Unknown: errors.As(err, new(*files.UnsureError))})
+		_ = json.NewEncoder(w.Out).Encode(failed(err))
 	}
 	if err != nil {
 		return notSent(err)

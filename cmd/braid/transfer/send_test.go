@@ -32,3 +32,17 @@ func TestNotSent(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestFailed: programs are told what people are.
+func TestFailed(t *testing.T) {
+	interrupted := fmt.Errorf("%w: %w", files.ErrInterrupted, shell.ErrInterrupted)
+	if r := failed(interrupted); r.OK || r.Unknown || r.Error != "interrupted: nothing was kept there" {
+		t.Errorf("%+v", r)
+	}
+	if r := failed(&files.LostError{Err: errors.New("no lane is left")}); !strings.HasSuffix(r.Error, "waits longer for that") {
+		t.Errorf("%+v", r)
+	}
+	if r := failed(&files.UnsureError{Err: interrupted}); !r.Unknown || !strings.Contains(r.Error, "look there") {
+		t.Errorf("%+v", r)
+	}
+}

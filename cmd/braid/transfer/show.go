@@ -56,7 +56,7 @@ func (s *show) event(e braid.Event) {
 	case braid.LaneUp:
 		text = "UP   " + e.Lane
 	case braid.Suspended:
-		text = "WAIT no lane is left: waiting for one to come back"
+		text = "WAIT no lane is left: waiting for one to come back, as long as the setting suspended says"
 	case braid.Resumed:
 		text = "ON   a lane is back: going on where it was"
 	case braid.Failed, braid.TurnedAway: // the error says it; and nobody dials a sender
