@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/openbraid/braid/cmd/braid/connect"
@@ -56,6 +57,9 @@ func (c *Send) options(w shell.World) (o files.SendOptions, err error) {
 	if len(c.Args) < 2 {
 		return o, shell.BadLine(errors.New("what is to be sent, and where to? As in: braid send PATH... HOST"))
 	}
+	if err := checkLine(c.Args); err != nil {
+		return o, shell.BadLine(err)
+	}
 	o.Paths, o.Addr = c.Args[:len(c.Args)-1], withPort(c.Args[len(c.Args)-1])
 	if _, err := os.Stat(c.Args[len(c.Args)-1]); err == nil {
 		fmt.Fprintf(w.ErrOut, "braid: note: %s is taken for the address of a receiver, and is a path, too\n", c.Args[len(c.Args)-1])
@@ -77,6 +81,20 @@ func (c *Send) options(w shell.World) (o files.SendOptions, err error) {
 	}
 	o.Node, err = c.Node(w, "braid send")
 	return o, err
+}
+
+// checkLine finds what can be no path or address: a variable that is empty, and what scp takes.
+func checkLine(args []string) error {
+	addr := args[len(args)-1]
+	switch {
+	case slices.Contains(args[:len(args)-1], ""):
+		return errors.New("a PATH is empty: name what is to be sent, as . or photos")
+	case addr == "":
+		return errors.New("ADDR is empty: name the receiver, as HOST or HOST:PORT")
+	case strings.ContainsAny(addr, "/@"):
+		return fmt.Errorf("%q stands where the receiver's address does, and is none: it is HOST or HOST:PORT, as in: braid send PATH... 10.0.0.6. In which directory things arrive is said there: braid recv DIR", addr)
+	}
+	return nil
 }
 
 // withPort adds the usual port to an address without one.

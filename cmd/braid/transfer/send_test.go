@@ -46,3 +46,19 @@ func TestFailed(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestCheckLine: an empty variable is not this host, and what scp takes is no port.
+func TestCheckLine(t *testing.T) {
+	for _, ok := range [][]string{{"a", "h"}, {"a", "h:1"}, {"-", "::1"}, {"a", "fe80::1%eth0"}, {"a", "[fe80::1%eth0]:9"}} {
+		if err := checkLine(ok); err != nil {
+			t.Error(ok, err)
+		}
+	}
+	for says, wrong := range map[string][]string{
+		"ADDR is empty": {"a", ""}, "PATH is empty": {"", "h"}, "braid recv DIR": {"a", "root@h:/tmp"}, "HOST:PORT": {"a", "http://h"}, "and is none": {"a", "./b"},
+	} {
+		if err := checkLine(wrong); err == nil || !strings.Contains(err.Error(), says) {
+			t.Error(wrong, err)
+		}
+	}
+}
