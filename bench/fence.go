@@ -12,6 +12,9 @@ import (
 
 const fenceBlocks = 41
 
+// longPuts are so long that each goes over both lanes, so that what is behind its fence must wait.
+const longPuts = "/put300000/lanes2"
+
 // fenceRow is one row: what a fence costs over some lanes, beside something else.
 type fenceRow struct {
 	transport, name string
@@ -32,7 +35,8 @@ func fenceRows() (all []fenceRow) {
 			fenceRow{t, "fence/" + t + "/behind", 1, n, "", atMost(20)},
 			fenceRow{t, "fence/" + t + "/put8/lanes1", 1, n, "put", atLeast(0.8)})
 		if t != "shm" { // which has one lane: the memory that both share
-			all = append(all, fenceRow{t, "fence/" + t + "/put8/lanes2", 2, n, "put and a round trip", atLeast(0.8)})
+			all = append(all, fenceRow{t, "fence/" + t + "/put8/lanes2", 2, n, "put and a round trip", atLeast(0.8)},
+				fenceRow{t, "fence/" + t + longPuts, 2, 20 * fenceBlocks, "put and a round trip", atLeast(0.8)})
 		}
 	}
 	return all
@@ -63,6 +67,9 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 	defer d.Close()
 	fence := func() error { d.Endpoint.Fence(); return nil }
 	other, n := func() error { return nil }, c.n
+	if strings.HasSuffix(c.name, longPuts) {
+		d.Long(300_000)
+	}
 	if c.lanes > 1 {
 		other, n = func() error { return d.End(d.Endpoint.PostFlush()) }, 500
 	}

@@ -8,5 +8,5 @@
 //
 // Invariants:
 //
-//  1. Both loops have the same shape: up to 64 puts of 8 bytes under way, a turn of both sides every 64, a flush at the end.
+//  1. Both loops have the same shape: up to 64 puts under way, a turn of both sides every 64, a flush at the end.
 package duo

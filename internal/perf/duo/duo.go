@@ -19,6 +19,9 @@ type Duo struct {
 	src      []byte
 }
 
+// most is the longest put.
+const most = 1 << 20
+
 // New connects them over one or two lanes of tcp, rc (over devices in software) or shm (which has one).
 func New(ctx context.Context, kind string, lanes int) (*Duo, error) {
 	d := &Duo{src: make([]byte, 8)}
@@ -38,7 +41,7 @@ func New(ctx context.Context, kind string, lanes int) (*Duo, error) {
 		}
 		d.nodes[i], d.w[i] = n, n.Worker()
 	}
-	mem, err := d.nodes[1].Alloc(64)
+	mem, err := d.nodes[1].Alloc(most)
 	if err != nil {
 		d.Close()
 		return nil, err
@@ -86,6 +89,9 @@ func (d *Duo) End(r braid.Request) error {
 	r.Release()
 	return err
 }
+
+// Long makes the puts from now on n bytes long, which were of 8: up to 1 MiB.
+func (d *Duo) Long(n int) { d.src = make([]byte, n) }
 
 // Puts is the time of n puts of 8 bytes, each with what between does after it, and a flush at the end.
 func (d *Duo) Puts(n int, between func() error) (float64, error) {
