@@ -102,6 +102,14 @@ func TestInfoMistakes(t *testing.T) {
 	}
 }
 
+// TestInfoTopics: a topic that is none is answered with those that are.
+func TestInfoTopics(t *testing.T) {
+	t.Parallel()
+	if _, people, status := built(t, "info", "foo"); status != 2 || !strings.Contains(people, `must be one of "build"`) {
+		t.Errorf("%d: %s", status, people)
+	}
+}
+
 // TestInfoParts: what is here, for people and for programs. (E22: the build names itself. C7: descriptors and ports are told. D11: what a
 // list of transports does is shown. H4: what carries lanes, and that RDMA does not.)
 func TestInfoParts(t *testing.T) {

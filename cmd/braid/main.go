@@ -130,9 +130,10 @@ func printHelp(o kong.HelpOptions, k *kong.Context) error {
 	return err
 }
 
-// addressed names the last of the arguments of send, which are one list to the parser.
+// addressed names the last of the arguments of send, which are one list to the parser, and names no word that is none: what may be left out is an empty
+// one to the parser.
 func addressed(text string) string {
-	return strings.ReplaceAll(text, "<path> ...", "<path> ... <addr>")
+	return strings.ReplaceAll(strings.ReplaceAll(text, "<path> ...", "<path> ... <addr>"), `must be one of "",`, "must be one of ")
 }
 
 // version is the module's, as the go command knows it.
