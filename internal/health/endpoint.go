@@ -124,14 +124,14 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 }
 
 // Reached takes what the peer's system has of a lane that is suspect (transport.Endpoint.Reached). More of it than before is a round trip of
-// the path: work that is slow, or behind a gap, is on its way. 0 says nothing.
+// the path: work that is slow, or behind a gap, is on its way. It does not make the peer alive. 0 says nothing.
 func (e *Endpoint) Reached(now time.Duration, l *Lane, reached uint64) {
 	t := e.advance(now)
 	if l.suspect == 0 || reached == 0 {
 		return
 	}
 	if l.known && reached != l.reached {
-		l.alive(t)
+		l.carries(t)
 		e.wake(t + e.probeAfter(l))
 		return
 	}
@@ -212,7 +212,7 @@ func (e *Endpoint) suspicion(t time.Duration) bool {
 	begun := false
 	first := e.nonce + 1
 	for _, l := range e.lanes {
-		if l.suspect == 0 && l.waits() && t-l.since >= e.probeAfter(l) {
+		if l.suspect == 0 && l.waits() && t-l.silent() >= e.probeAfter(l) {
 			l.suspect, begun = first, true
 		}
 	}
@@ -252,7 +252,7 @@ func (e *Endpoint) schedule(t time.Duration) {
 				e.wake(l.heard + e.cfg.Keepalive)
 			}
 		case l.suspect == 0:
-			e.wake(l.since + e.probeAfter(l))
+			e.wake(l.silent() + e.probeAfter(l))
 		case l.seconded:
 			e.wake(e.verdict(l))
 		default:
@@ -265,7 +265,7 @@ func (e *Endpoint) schedule(t time.Duration) {
 // verdict is when a suspect that was seconded is given up, if it goes on like this.
 func (e *Endpoint) verdict(l *Lane) time.Duration {
 	grace := (e.cfg.LostAfter - e.cfg.ProbeAfter) / 2
-	return max(l.since+max(e.cfg.LostAfter, 4*l.slow()), l.witnessed+max(grace, l.slow()))
+	return max(l.silent()+max(e.cfg.LostAfter, 4*l.slow()), l.witnessed+max(grace, l.slow()))
 }
 
 func (e *Endpoint) probeAfter(l *Lane) time.Duration { return max(e.cfg.ProbeAfter, 2*l.slow()) }

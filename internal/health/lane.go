@@ -18,6 +18,7 @@ type Lane struct {
 
 	heard time.Duration // last proof of life
 	since time.Duration // start of the silence, if the lane waits for something
+	moved time.Duration // when more had reached the peer's system: the path lives, whatever the peer does
 
 	reached uint64 // what the peer's system had, when last seen since the suspicion began
 	known   bool   // that was seen
@@ -35,6 +36,15 @@ func (l *Lane) alive(now time.Duration) {
 	l.heard, l.since = now, now
 	l.suspect, l.seconded, l.known = 0, false, false
 }
+
+// carries takes a proof that the path lives. Of the peer itself it says nothing: the system of one that is stopped acknowledges our probes.
+func (l *Lane) carries(now time.Duration) {
+	l.moved = now
+	l.suspect, l.seconded, l.known = 0, false, false
+}
+
+// silent is since when nothing came of what the lane was given.
+func (l *Lane) silent() time.Duration { return max(l.since, l.moved) }
 
 // Suspect says whether the lane is silent, and asked.
 func (l *Lane) Suspect() bool { return l.suspect != 0 }
