@@ -42,7 +42,7 @@ func TestSlowLane(t *testing.T) {
 		r := receive(t, ReceiveOptions{})
 		_, err := sendAs(t, SendOptions{Addr: r.addr, Paths: []string{dir}, Node: node, Event: event})
 		stop()
-		if err != nil || lanes != len(rails) {
+		if err != nil || lanes < len(rails) {
 			t.Errorf("%s is slow: %d lanes, %v", rail, lanes, err)
 			continue
 		}
