@@ -145,8 +145,11 @@ func (e *Endpoint) Pong(now time.Duration, l *Lane, nonce uint64) bool {
 		return false
 	}
 	l.answered = nonce
-	if trip := t - l.probedAt; nonce == l.sent && (l.shortest == 0 || trip < l.shortest) {
-		l.shortest = max(trip, 1)
+	if trip := t - l.probedAt; nonce == l.sent {
+		l.trials++
+		if l.shortest == 0 || trip < l.shortest {
+			l.shortest = max(trip, 1)
+		}
 	}
 	l.alive(t)
 	for _, other := range e.lanes { // l itself isn't suspect any more

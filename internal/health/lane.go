@@ -15,6 +15,7 @@ type Lane struct {
 	probedAt time.Duration // of the last probe
 	askedAt  time.Duration // of the oldest probe that isn't answered
 	shortest time.Duration // shortest round trip of a probe, 0: unknown
+	trials   int           // probes whose round trip was measured
 
 	heard time.Duration // last proof of life
 	since time.Duration // start of the silence, if the lane waits for something
@@ -51,6 +52,12 @@ func (l *Lane) Suspect() bool { return l.suspect != 0 }
 
 // RoundTrip is the shortest round trip of a probe so far, 0 if there was none.
 func (l *Lane) RoundTrip() time.Duration { return l.shortest }
+
+// enough measurements are unlikely to have all been taken while somebody waited for a processor.
+const enough = 3
+
+// Sure says that RoundTrip was measured often enough to be the lane's, and not what a busy host adds.
+func (l *Lane) Sure() bool { return l.trials >= enough }
 
 // maxSlow bounds what a round trip does to the limits: the first one may have been taken while the peer was stopped.
 const maxSlow = 250 * time.Millisecond

@@ -52,6 +52,7 @@ type Lane struct {
 	InOrder bool
 	Speed   int           // of the interface here, Mbit/s; 0: not known
 	Trip    time.Duration // the shortest round trip so far; 0: not known
+	Sure    bool          // Trip was measured often enough
 	Fault   string        // whose its loss looks like, once it is lost
 	// Near: within this host. While there is such a lane, those over networks are kept for when there is none.
 	Near  bool

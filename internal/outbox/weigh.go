@@ -46,7 +46,7 @@ func (b *Box) orderLane() *seat {
 		return nil
 	}
 	if o.seat, o.next = o.next, nil; o.seat == nil || o.seat.State() != lane.Up {
-		o.seat = b.soonest(probe)
+		o.seat = b.soonest(probe, false)
 	}
 	return o.seat
 }
@@ -84,12 +84,17 @@ func (b *Box) Prefer(instance string) bool {
 	return false
 }
 
-// soonest is the lane on which a frame of so many bytes would be acknowledged first, nil if there is none.
-func (b *Box) soonest(size int) *seat {
+// soonest is the lane on which something of so many bytes would be acknowledged first, nil if there is none. For bulk a round trip
+// counts only if it is long, and sure.
+func (b *Box) soonest(size int, bulk bool) *seat {
 	var best *seat
 	var least float64
 	for _, s := range b.use {
-		if c := s.meter.Cost(s.Backlog(), size); best == nil || c < least {
+		c := s.meter.Cost(s.Backlog(), size)
+		if bulk {
+			c -= s.meter.Doubt()
+		}
+		if best == nil || c < least {
 			best, least = s, c
 		}
 	}
@@ -103,12 +108,12 @@ func (b *Box) pick(size int) *seat {
 		return b.use[0]
 	}
 	if size >= small {
-		return b.soonest(size)
+		return b.soonest(size, true)
 	}
 	if s := b.lastPut; s != nil && s.Backlog() < b.Stay {
 		return s
 	}
-	s := b.soonest(size)
+	s := b.soonest(size, false)
 	if s != nil && !s.poor { // else it is only the soonest until it has a few
 		b.lastPut = s
 	}
@@ -118,7 +123,7 @@ func (b *Box) pick(size int) *seat {
 // Weigh looks at the books of the lanes. It is called every few milliseconds while something is under way.
 func (b *Box) Weigh(now time.Duration) {
 	for _, s := range b.up {
-		s.meter.Look(now, s.Tep.Counts(), s.Trip, b.Limits.MaxFrame)
+		s.meter.Look(now, s.Tep.Counts(), s.Trip, s.Sure, b.Limits.MaxFrame)
 	}
 	if len(b.up) < 2 {
 		return

@@ -20,6 +20,8 @@ const (
 	quiet = 10 * time.Millisecond
 	// near is a round trip that makes no difference. Shorter ones differ by who had to wait for a processor when they were measured.
 	near = 250 * time.Microsecond
+	// far is a round trip, if it is sure, that makes a difference for bulk.
+	far = 2 * time.Millisecond
 	// queue is how long things must take beyond the round trip, for a lane to be the one that they wait for: more than an
 	// acknowledgement is kept back.
 	queue = 2 * time.Millisecond
@@ -41,6 +43,7 @@ type Meter struct {
 	most    float64 // up to which an unused lane is forgiven
 	perByte float64 // nanoseconds
 	trip    float64 // nanoseconds
+	doubt   float64 // of trip, what does not count for bulk
 	late    float64 // nanoseconds of silence beyond what it needs
 
 	stretched
@@ -85,10 +88,17 @@ func (m *Meter) Cost(backlog uint64, size int) float64 {
 	return m.trip + m.late + (float64(backlog)+float64(size))*m.perByte
 }
 
-// Look takes the lane's books, and its round trip, 0 if that is not known. frame is the largest piece of which the lane says only
+// Doubt is the part of Cost that is no reason to keep bulk from the lane: its round trip, while that is not sure, or so short that a
+// busy host makes the difference. One that is too long by some milliseconds would keep it from all that others have room for.
+func (m *Meter) Doubt() float64 { return m.doubt }
+
+// Look takes the lane's books, and its round trip, 0 if that is not known, and whether that was measured often enough. frame is the largest piece of which the lane says only
 // at its end that it has it.
-func (m *Meter) Look(now time.Duration, c transport.Counts, trip time.Duration, frame int) {
-	m.trip = max(float64(trip), float64(near))
+func (m *Meter) Look(now time.Duration, c transport.Counts, trip time.Duration, sure bool, frame int) {
+	m.trip, m.doubt = max(float64(trip), float64(near)), 0
+	if !sure || trip < far {
+		m.doubt = m.trip - float64(near)
+	}
 	under, was := c.PostedBytes-c.AckedBytes, m.last.PostedBytes-m.last.AckedBytes
 	since, acked := now-m.at, c.AckedBytes-m.last.AckedBytes
 	if m.at == 0 {

@@ -51,7 +51,7 @@ func (l *lane) run(d time.Duration, under, size int) {
 			l.c.AckedBytes += n
 		}
 		if l.now%look == 0 {
-			l.Look(l.now, l.c, trip, frame)
+			l.Look(l.now, l.c, trip, true, frame)
 		}
 	}
 }
@@ -161,6 +161,28 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestDoubt: bulk does not care for a round trip that is not sure, or short; but for one that is long.
+func TestDoubt(t *testing.T) {
+	bulk := func(trip time.Duration, sure bool) float64 {
+		m := weight.New(0)
+		m.Look(1, transport.Counts{}, trip, sure, frame)
+		if c := m.Cost(0, frame) - m.Cost(0, 0); c < 2e6 || c > 2.2e6 {
+			t.Errorf("256 KiB at a gigabit take %v", time.Duration(c))
+		}
+		return m.Cost(0, frame) - m.Doubt()
+	}
+	near := bulk(10*time.Microsecond, true)
+	if c := bulk(40*time.Millisecond, false); c != near {
+		t.Errorf("40 ms, not sure: %v beside %v", time.Duration(c), time.Duration(near))
+	}
+	if c := bulk(1500*time.Microsecond, true); c != near {
+		t.Errorf("1.5 ms: %v beside %v", time.Duration(c), time.Duration(near))
+	}
+	if c := bulk(40*time.Millisecond, true); c < near+39e6 {
+		t.Errorf("40 ms: %v beside %v", time.Duration(c), time.Duration(near))
+	}
+}
+
 // TestAnyBooks: whatever the books say, a rate and costs are numbers that can be compared.
 func TestAnyBooks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -175,7 +197,7 @@ func TestAnyBooks(t *testing.T) {
 			if r.IntN(2) == 0 {
 				c.Acked, c.AckedBytes = c.Posted, c.PostedBytes
 			}
-			m.Look(now, c, time.Duration(r.Int64N(1<<30)), frame)
+			m.Look(now, c, time.Duration(r.Int64N(1<<30)), r.IntN(2) == 0, frame)
 			for _, v := range []float64{m.Rate(), m.Cost(c.PostedBytes-c.AckedBytes, frame)} {
 				if !(v > 0) || math.IsInf(v, 0) {
 					t.Fatalf("%v after %+v", v, c)

@@ -82,7 +82,7 @@ func (ep *Endpoint) observe() (busy bool) {
 		if ep.live.judge != nil {
 			ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
 			ep.reached(l)
-			l.Trip = l.alive.RoundTrip()
+			l.Trip, l.Sure = l.alive.RoundTrip(), l.alive.Sure()
 		}
 	}
 	ep.box.Weigh(ep.w.now)
