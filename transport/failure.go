@@ -7,7 +7,7 @@ import (
 
 // Error is what goes wrong with a connection of a network: what was tried, between whom, why, and what to do about it.
 type Error struct {
-	Transport     string // "tcp", "rc"
+	Transport     string // "tcp", "rc", "shm"
 	Op            string // dial, listen, accept, read, write, send, receive, port, open
 	Local, Remote string // "" if not known
 	Kind          error  // a sentinel of this package; nil if there is none for it

@@ -1,24 +1,12 @@
 package control
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peerOf is the user at the other end.
-func peerOf(c *net.UnixConn) (uid int, err error) {
-	raw, err := c.SyscallConn()
+// userOf is the user at the other end of a socket, -1 with an error.
+func userOf(fd int) (int, error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return -1, err
-	}
-	var cred *unix.Ucred
-	var bad error
-	if err := raw.Control(func(fd uintptr) { cred, bad = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return -1, err
-	}
-	if bad != nil {
-		return -1, bad
 	}
 	return int(cred.Uid), nil
 }

@@ -35,7 +35,7 @@ func (l *Lane) waits() bool { return l.busy || l.sent > l.answered }
 // alive takes a proof of life.
 func (l *Lane) alive(now time.Duration) {
 	l.heard, l.since = now, now
-	l.suspect, l.seconded, l.known = 0, false, false
+	l.carries(now)
 }
 
 // carries takes a proof that the path lives. Of the peer itself it says nothing: the system of one that is stopped acknowledges our probes.

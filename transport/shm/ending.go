@@ -118,7 +118,7 @@ func (ep *endpoint) settle() {
 
 // wrap says between whom an error happened and what kind it is.
 func (ep *endpoint) wrap(op string, err error) error {
-	e := &Error{Op: op, Local: ep.local, Remote: ep.remote, Err: err}
+	e := newError(Error{Op: op, Local: ep.local, Remote: ep.remote, Err: err})
 	switch {
 	case errors.Is(err, transport.ErrProtocol):
 		e.Kind = transport.ErrProtocol

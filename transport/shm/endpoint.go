@@ -108,7 +108,7 @@ func (f *iface) adopt(ep *endpoint) {
 // Dial implements transport.Iface.
 func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink) (transport.Endpoint, error) {
 	fail := func(err error) (transport.Endpoint, error) {
-		return nil, &Error{Op: "dial", Local: local, Remote: remote, Err: err}
+		return nil, newError(Error{Op: "dial", Local: local, Remote: remote, Err: err})
 	}
 	if f.closed {
 		return fail(transport.ErrClosed)

@@ -2,15 +2,17 @@ package shm
 
 import (
 	"errors"
-	"strings"
+
+	"github.com/openbraid/braid/transport"
 )
 
-// Error is what goes wrong here: what was tried, between whom, why, and what to do about it.
-type Error struct {
-	Op            string // open, listen, dial, accept, connection
-	Local, Remote string // "" if not known
-	Kind          error  // a sentinel of package transport; nil if there is none for it
-	Err           error  // the cause
+// Error is what goes wrong here.
+type Error = transport.Error
+
+// newError fills in whose error it is, and what to do about it.
+func newError(e Error) *Error {
+	e.Transport, e.Hint = "shm", hint(e.Err)
+	return &e
 }
 
 var (
@@ -27,37 +29,3 @@ var (
 	// ErrRefused: the peer did not take the connection.
 	ErrRefused = errors.New("the peer refuses")
 )
-
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("shm: " + e.Op)
-	for _, s := range []string{e.Remote, e.Local} {
-		if s != "" {
-			b.WriteString(" " + s)
-		}
-		if s == e.Remote && e.Remote != "" && e.Local != "" {
-			b.WriteString(" from")
-		}
-	}
-	if e.Kind != nil && !errors.Is(e.Err, e.Kind) {
-		b.WriteString(": " + e.Kind.Error())
-	}
-	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
-	}
-	if h := e.hint(); h != "" {
-		b.WriteString(" (" + h + ")")
-	}
-	return b.String()
-}
-
-// Unwrap gives both the sentinel and the cause to errors.Is.
-func (e *Error) Unwrap() []error {
-	var all []error
-	for _, err := range []error{e.Kind, e.Err} {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	return all
-}

@@ -9,23 +9,23 @@ import (
 )
 
 // hint is what to do about it.
-func (e *Error) hint() string {
+func hint(err error) string {
 	switch {
-	case errors.Is(e.Err, ErrUser):
+	case errors.Is(err, ErrUser):
 		return "both processes must be one user's, or Options.AnyUser be set on both sides"
-	case errors.Is(e.Err, ErrVersion):
+	case errors.Is(err, ErrVersion):
 		return "build both programs of one version of braid"
-	case errors.Is(e.Err, ErrLimit):
+	case errors.Is(err, ErrLimit):
 		return "raise the setting shm-limit (Options.Limit of the transport), or have smaller rings"
-	case errors.Is(e.Err, segment.ErrSpace):
+	case errors.Is(err, segment.ErrSpace):
 		return "free some memory, or have smaller rings: Options.Slots and Data of the transport"
-	case errors.Is(e.Err, unix.ECONNREFUSED):
+	case errors.Is(err, unix.ECONNREFUSED):
 		return "nobody listens there: the peer has no shared memory, or is in another network namespace"
-	case errors.Is(e.Err, unix.EADDRINUSE):
+	case errors.Is(err, unix.EADDRINUSE):
 		return "somebody listens there already: choose another port, or port 0"
-	case errors.Is(e.Err, unix.EMFILE):
+	case errors.Is(err, unix.EMFILE):
 		return "this process has no descriptor left: raise its limit, ulimit -n"
-	case errors.Is(e.Err, ErrAddress):
+	case errors.Is(err, ErrAddress):
 		return "an address is host:port, such as shm:0 or 127.0.0.1:7777"
 	}
 	return ""

@@ -74,20 +74,20 @@ type watched struct {
 func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 	shape := ring.Shape{Slots: s.o.Slots, Data: s.o.Data}
 	if err := shape.Check(); err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError(Error{Op: "open", Err: err})
 	}
 	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
 	f.turn.watched = true
 	err := f.poll.Open()
 	if err != nil {
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError(Error{Op: "open", Err: err})
 	}
 	if f.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err == nil {
 		err = f.poll.Set(f.bell, poll.None, poll.Readable)
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, &Error{Op: "open", Err: err}
+		return nil, newError(Error{Op: "open", Err: err})
 	}
 	return f, nil
 }

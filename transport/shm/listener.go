@@ -40,11 +40,11 @@ func Prefix() string {
 // Usable tries what a connection needs of the system, and says what is missing.
 func Usable() error {
 	if Prefix() == "" {
-		return &Error{Op: "open", Err: errBoot}
+		return newError(Error{Op: "open", Err: errBoot})
 	}
 	seg, err := segment.Create(1 << 16)
 	if err != nil {
-		return &Error{Op: "open", Err: err}
+		return newError(Error{Op: "open", Err: err})
 	}
 	seg.Close()
 	return nil
@@ -64,11 +64,11 @@ type listener struct {
 // itself which host it is of.
 func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, error) {
 	if f.closed {
-		return nil, &Error{Op: "listen", Local: addr, Err: transport.ErrClosed}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: transport.ErrClosed})
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host == "" {
-		return nil, &Error{Op: "listen", Local: addr, Err: ErrAddress}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: ErrAddress})
 	}
 	l := &listener{f: f, addr: addr, acceptor: a}
 	if port == "0" {
@@ -82,7 +82,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 		}
 	}
 	if err != nil {
-		return nil, &Error{Op: "listen", Local: addr, Err: err}
+		return nil, newError(Error{Op: "listen", Local: addr, Err: err})
 	}
 	f.listeners = append(f.listeners, l)
 	return l, nil
@@ -164,7 +164,7 @@ func (l *listener) accept() (n int) {
 func (l *listener) pause(err error) {
 	l.f.unwatch(l.fd)
 	l.paused = l.f.env.Now() + pauseFor
-	l.f.env.Log.Warn("connections wait: they can't be accepted now", "err", &Error{Op: "accept", Local: l.addr, Err: err}, "again_in", pauseFor)
+	l.f.env.Log.Warn("connections wait: they can't be accepted now", "err", newError(Error{Op: "accept", Local: l.addr, Err: err}), "again_in", pauseFor)
 }
 
 // resume has listeners accept again that paused.
@@ -234,7 +234,7 @@ func (g *guest) admit(o offer, fd int) {
 		if errors.Is(err, ErrLimit) || errors.Is(err, segment.ErrSpace) {
 			c = noRoom
 		}
-		f.env.Log.Warn("a peer on this host gets no shared memory", "err", &Error{Op: "accept", Local: l.addr, Err: err})
+		f.env.Log.Warn("a peer on this host gets no shared memory", "err", newError(Error{Op: "accept", Local: l.addr, Err: err}))
 		g.refuse(c)
 		return
 	}
