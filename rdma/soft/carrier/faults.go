@@ -1,7 +1,6 @@
 package carrier
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/openbraid/braid/rdma/soft/packet"
@@ -30,8 +29,7 @@ type Faults struct {
 	rand  func() uint64
 	rules []*rule
 	cut   bool
-	late  late
-	seq   uint64
+	late  Late[*Kept]
 	batch []Out
 	hits  int
 }
@@ -113,8 +111,7 @@ func (f *Faults) apply(r *rule, o Out) {
 	case r.Drop:
 	case r.Delay > 0:
 		at := f.now() + time.Duration(f.rand()%uint64(r.Delay)) + 1
-		heap.Push(&f.late, &kept{at: at, seq: f.seq, route: *o.Route, data: append([]byte(nil), o.Data...)})
-		f.seq++
+		f.late.Add(at, Keep(o))
 	case r.Double:
 		f.batch = append(f.batch, o, o)
 	default:
@@ -135,10 +132,9 @@ func (f *Faults) chance(share float64) bool {
 
 // release sends what is due.
 func (f *Faults) release() {
-	for len(f.late) > 0 && f.late[0].at <= f.now() {
-		c := heap.Pop(&f.late).(*kept)
+	for k, ok := f.late.Take(f.now()); ok; k, ok = f.late.Take(f.now()) {
 		if !f.cut {
-			f.Carrier.Send([]Out{{Route: &c.route, Data: c.data}})
+			f.Carrier.Send([]Out{k.Out()})
 		}
 	}
 }
@@ -153,42 +149,11 @@ func (f *Faults) Recv(batch []In) int {
 	}
 	for _, in := range batch[:n] {
 		if len(in.Data) > 8 && f.hit(in.Data, true) != nil {
-			// Not in resv8a, the byte that the ICRC leaves out.
-			bit := 8*5 + f.rand()%uint64(8*(len(in.Data)-5))
-			in.Data[bit/8] ^= 1 << (bit % 8)
+			Spoil(in.Data, f.rand)
 		}
 	}
 	return n
 }
 
 // Deadline implements Carrier.
-func (f *Faults) Deadline() time.Duration {
-	d := f.Carrier.Deadline()
-	if len(f.late) > 0 && (d == 0 || f.late[0].at < d) {
-		d = max(1, f.late[0].at)
-	}
-	return d
-}
-
-// kept is a datagram that leaves later.
-type kept struct {
-	at    time.Duration
-	seq   uint64
-	route Route
-	data  []byte
-}
-
-type late []*kept
-
-func (l late) Len() int { return len(l) }
-func (l late) Less(i, j int) bool {
-	return l[i].at < l[j].at || l[i].at == l[j].at && l[i].seq < l[j].seq
-}
-func (l late) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l *late) Push(x any)   { *l = append(*l, x.(*kept)) }
-func (l *late) Pop() any {
-	old := *l
-	x := old[len(old)-1]
-	*l = old[:len(old)-1]
-	return x
-}
+func (f *Faults) Deadline() time.Duration { return f.late.Sooner(f.Carrier.Deadline()) }

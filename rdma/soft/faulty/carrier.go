@@ -1,7 +1,6 @@
 package faulty
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/openbraid/braid/fault"
@@ -18,9 +17,8 @@ type faulty struct {
 	link *fault.Link
 	now  func() time.Duration
 	out  []carrier.Out
-	late late
-	came late
-	seq  uint64
+	late carrier.Late[*carrier.Kept]
+	came carrier.Late[carrier.In]
 	down bool
 }
 
@@ -34,7 +32,7 @@ func (f *faulty) Send(batch []carrier.Out) int {
 		case fate.Lost:
 			continue
 		case fate.Late > 0:
-			f.keep(&f.late, o.Data, fate.Late).route = *o.Route
+			f.late.Add(f.now()+fate.Late, carrier.Keep(o))
 		default:
 			f.out = append(f.out, o)
 		}
@@ -54,19 +52,10 @@ func (f *faulty) send() {
 	}
 }
 
-// keep puts a datagram aside.
-func (f *faulty) keep(l *late, data []byte, d time.Duration) *kept {
-	k := &kept{at: f.now() + d, seq: f.seq, data: append([]byte(nil), data...)}
-	f.seq++
-	heap.Push(l, k)
-	return k
-}
-
 // release sends what is due.
 func (f *faulty) release() {
-	for len(f.late) > 0 && f.late[0].at <= f.now() {
-		k := heap.Pop(&f.late).(*kept)
-		f.Carrier.Send([]carrier.Out{{Route: &k.route, Data: k.data}})
+	for k, ok := f.late.Take(f.now()); ok; k, ok = f.late.Take(f.now()) {
+		f.Carrier.Send([]carrier.Out{k.Out()})
 	}
 }
 
@@ -74,9 +63,12 @@ func (f *faulty) release() {
 func (f *faulty) Recv(batch []carrier.In) int {
 	f.release()
 	n := 0
-	for n < len(batch) && len(f.came) > 0 && f.came[0].at <= f.now() {
-		batch[n] = heap.Pop(&f.came).(*kept).in
-		n++
+	for ; n < len(batch); n++ {
+		in, ok := f.came.Take(f.now())
+		if !ok {
+			break
+		}
+		batch[n] = in
 	}
 	if n > 0 {
 		return n // of memory of their own: the next ones come with the next call
@@ -88,11 +80,10 @@ func (f *faulty) Recv(batch []carrier.In) int {
 			continue
 		}
 		if fate.Spoiled {
-			in.Data = f.spoil(in.Data)
+			carrier.Spoil(in.Data, f.link.Luck)
 		}
 		if fate.Twice || fate.Late > 0 {
-			k := f.keep(&f.came, in.Data, fate.Late)
-			k.in = carrier.In{From: in.From, Data: k.data, ID: in.ID}
+			f.came.Add(f.now()+fate.Late, carrier.In{From: in.From, Data: append([]byte(nil), in.Data...), ID: in.ID})
 		}
 		if fate.Late == 0 {
 			batch[n] = in
@@ -102,24 +93,9 @@ func (f *faulty) Recv(batch []carrier.In) int {
 	return n
 }
 
-// spoil changes a bit, but not in the byte that the ICRC leaves out.
-func (f *faulty) spoil(b []byte) []byte {
-	if len(b) > 8 {
-		bit := 8*5 + f.link.Luck()%uint64(8*(len(b)-5))
-		b[bit/8] ^= 1 << (bit % 8)
-	}
-	return b
-}
-
 // Deadline implements carrier.Carrier.
 func (f *faulty) Deadline() time.Duration {
-	d := f.Carrier.Deadline()
-	for _, l := range []late{f.late, f.came} {
-		if len(l) > 0 && (d == 0 || l[0].at < d) {
-			d = max(1, l[0].at)
-		}
-	}
-	return d
+	return f.came.Sooner(f.late.Sooner(f.Carrier.Deadline()))
 }
 
 // Event implements carrier.Carrier: a reset takes the link down.
@@ -138,28 +114,4 @@ func (f *faulty) Event() (carrier.Event, bool) {
 func (f *faulty) Close() error {
 	f.link.Close()
 	return f.Carrier.Close()
-}
-
-// kept is a datagram that goes on later.
-type kept struct {
-	at    time.Duration
-	seq   uint64
-	route carrier.Route
-	data  []byte
-	in    carrier.In
-}
-
-type late []*kept
-
-func (l late) Len() int { return len(l) }
-func (l late) Less(i, j int) bool {
-	return l[i].at < l[j].at || l[i].at == l[j].at && l[i].seq < l[j].seq
-}
-func (l late) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l *late) Push(x any)   { *l = append(*l, x.(*kept)) }
-func (l *late) Pop() any {
-	old := *l
-	x := old[len(old)-1]
-	*l = old[:len(old)-1]
-	return x
 }
