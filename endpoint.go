@@ -68,7 +68,7 @@ func (ep *Endpoint) PostGet(dst []byte, key RKey, offset uint64) Request {
 
 // SendAM sends an active message: the peer's handler for id gets header and payload.
 //
-// Shape:  header up to 1024 bytes; payload up to what the peer takes (Limits.Message, 64 MiB); both may be empty.
+// Shape:  id below 65280, the others are the library's own; header up to 1024 bytes; payload up to what the peer takes (Limits.Message, 64 MiB); both may be empty.
 // Owns:   both are the library's until SendAM returns.
 // Order:  messages of one endpoint arrive in the order in which they were posted, whatever lanes do.
 // Done:   sent: the buffers may be reused; accepted by the peer, queued for its handler, when a Flush says so.

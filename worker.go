@@ -200,6 +200,7 @@ func (w *Worker) end() (first bool, err error) {
 //
 // Order:  messages of one endpoint in the order in which they were posted; one handler at a time.
 // Owns:   the message is valid until the handler returns, unless it is retained.
+// Errors: panics if id is not below 65280: those are the library's own.
 // Source: ucp_worker_set_am_recv_handler.
 func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 	w.lock()

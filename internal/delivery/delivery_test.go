@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
@@ -66,4 +67,28 @@ func TestLargeMessagesStay(t *testing.T) {
 	if q.held != size {
 		t.Errorf("1000 messages in one buffer hold %d bytes", q.held)
 	}
+}
+
+// TestHandlers: a program's ids and the library's own are two tables, and a program can't reach the other.
+func TestHandlers(t *testing.T) {
+	var hs Handlers
+	ran := ""
+	hs.Handle(family.First-1, func(*Message) { ran += "program " })
+	hs.Own(family.Stream, func(*Message) { ran += "own" })
+	for _, id := range []uint16{0, family.First - 2, family.First, family.Stream + 1, 1<<16 - 1} {
+		if hs.Of(id) != nil {
+			t.Errorf("somebody handles %d", id)
+		}
+	}
+	hs.Of(family.First - 1)(nil)
+	hs.Of(family.Stream)(nil)
+	if ran != "program own" {
+		t.Errorf("%q ran", ran)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a program handles an id of the library's own")
+		}
+	}()
+	hs.Handle(family.First, nil)
 }

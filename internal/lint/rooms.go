@@ -29,6 +29,7 @@ type room struct {
 var rooms = []room{
 	{dir: "internal/clock", rank: 0, kind: service, edge: true},
 	{dir: "internal/flight", rank: 0, kind: service},
+	{dir: "internal/family", rank: 0, kind: service},
 	{dir: "internal/fsm", rank: 0, kind: service},
 	{dir: "internal/inspect", rank: 0, kind: service},
 	{dir: "internal/invariants", rank: 0, kind: service},

@@ -1,6 +1,10 @@
 package outbox
 
 import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -11,8 +15,11 @@ type Calls struct{ b *Box }
 // Calls are the box's.
 func (b *Box) Calls() Calls { return Calls{b} }
 
-// PostAM sends an active message. See Box.PostAM.
+// PostAM sends an active message of a program's own. See Box.PostAM.
 func (c Calls) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
+	if err := family.Check(id); err != nil {
+		return nil, c.b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: %w", outcome.ErrLimit, err))
+	}
 	return c.b.PostAM(id, header, payload)
 }
 

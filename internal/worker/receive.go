@@ -142,13 +142,6 @@ func (ep *Endpoint) takeGetData(l *link, in *transport.Incoming) error {
 	return ep.box.Answered(h, in.Payload, in.Placed)
 }
 
-func (ep *Endpoint) handler(id uint16) delivery.Handler {
-	if hs := ep.w.handlers; int(id) < len(hs) {
-		return hs[id]
-	}
-	return nil
-}
-
 func (ep *Endpoint) takeAM(l *link, in *transport.Incoming) error {
 	h, err := wire.DecodeAM(in.Head)
 	if err != nil {
@@ -233,7 +226,7 @@ func (ep *Endpoint) accept(l *link, m delivery.Message, buf *transport.Buffer) e
 	if err := ep.box.Accepted(cost); err != nil {
 		return err
 	}
-	fn := ep.handler(m.ID)
+	fn := ep.w.Of(m.ID)
 	if fn == nil {
 		ep.refuse(l, wire.Refused{Code: wire.RefusedHandler, Detail: uint32(m.ID)})
 		ep.box.Handled(cost)

@@ -53,7 +53,6 @@ type Worker struct {
 	endpoints []*Endpoint // in the order of their ids
 	lastID    uint64
 	listeners []*Listener
-	handlers  []delivery.Handler // by id
 
 	now    time.Duration // of this turn
 	turns  timer.Set
@@ -64,6 +63,7 @@ type Worker struct {
 	pool   request.Pool
 	memory *reassembly.Pool // of messages of several frames
 
+	delivery.Handlers
 	state
 }
 
@@ -142,14 +142,6 @@ func (w *Worker) Fence() { w.Scratch.Fences.Fence() }
 
 // Calls is the user code that is due: for the owner to run between turns.
 func (w *Worker) Calls() *delivery.Queue { return &w.calls }
-
-// Handle sets the handler of an active message id; nil takes it away.
-func (w *Worker) Handle(id uint16, h delivery.Handler) {
-	for int(id) >= len(w.handlers) {
-		w.handlers = append(w.handlers, nil)
-	}
-	w.handlers[id] = h
-}
 
 // Config is the configuration in force, with its defaults filled in.
 func (w *Worker) Config() config.Config { return w.cfg }

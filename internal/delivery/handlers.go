@@ -1,0 +1,41 @@
+package delivery
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/family"
+)
+
+// Handlers are the handlers of active messages, by id. Those of the library's own ids stand apart: they are few, and their ids high.
+type Handlers struct{ program, own []Handler }
+
+// Handle sets a program's handler; nil takes it away. It panics if the id is the library's own.
+func (hs *Handlers) Handle(id uint16, h Handler) {
+	if err := family.Check(id); err != nil {
+		panic(fmt.Sprintf("braid: a handler for a message: %v", err))
+	}
+	hs.program = set(hs.program, id, h)
+}
+
+// Own sets the handler of an id that is the library's own.
+func (hs *Handlers) Own(id uint16, h Handler) { hs.own = set(hs.own, id-family.First, h) }
+
+// Of is the handler of an id, nil if there is none.
+func (hs *Handlers) Of(id uint16) Handler {
+	of := hs.program
+	if family.Reserved(id) {
+		of, id = hs.own, id-family.First
+	}
+	if int(id) < len(of) {
+		return of[id]
+	}
+	return nil
+}
+
+func set(of []Handler, id uint16, h Handler) []Handler {
+	for int(id) >= len(of) {
+		of = append(of, nil)
+	}
+	of[id] = h
+	return of
+}
