@@ -215,11 +215,14 @@ func TestSocketsBW(t *testing.T) {
 	if _, err := b.socketsBW(load{size: 1, iters: 1}, "hope")(context.Background()); err == nil {
 		t.Error("a congestion control that does not exist")
 	}
-	want := streaming{size: 7, warm: 0, count: 2}
+	if mbs, err := b.socketsAnswered(load{size: 100_000, iters: 20}, "", 3)(context.Background()); err != nil || mbs <= 0 || mbs > 1e6 {
+		t.Errorf("with answers: %v MB/s, %v", mbs, err)
+	}
+	want := streaming{size: 7, warm: 0, count: 2, each: 5}
 	if got, err := parseStreaming(want.String()); err != nil || *got != want {
 		t.Error(got, err)
 	}
-	for _, bad := range []string{"x", "1 2", "0 0 1", "1 -1 1", "1 0 0 reno"} {
+	for _, bad := range []string{"x", "1 2", "1 0 1", "0 0 1 0", "1 -1 1 0", "1 0 1 -1", "1 0 0 0 reno"} {
 		if _, err := parseStreaming(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
@@ -235,7 +238,7 @@ func TestSocketRows(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if got := strings.Join(names, " "); got != "sockets/8 sockets_bw/64KiB sockets_bw/1MiB sockets_bw/16MiB sockets_reno/1MiB" {
+	if got := strings.Join(names, " "); got != "sockets/8 sockets_bw/64KiB sockets_bw/1MiB sockets_bw/16MiB sockets_answered/512KiB sockets_reno/1MiB" {
 		t.Error(got)
 	}
 }

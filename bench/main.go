@@ -20,7 +20,7 @@ import (
 type bench struct {
 	Only   string `placeholder:"REGEXP" help:"Names of what to measure; all by default."`
 	Rounds int    `default:"9" help:"Pairs of each comparison (${default})."`
-	Pairs  int    `default:"400" help:"Pairs of blocks where error modes are compared (${default})."`
+	Pairs  int    `default:"1600" help:"Pairs of blocks where error modes are compared (${default})."`
 	CPUs   string `name:"cpus" default:"0,1" help:"The two processors to use (${default})."`
 	UCX    string `name:"ucx" placeholder:"PATH" help:"ucx_perftest; found in PATH by default."`
 	Braid  string `placeholder:"PATH" help:"The braid command; built from this module by default."`

@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// echoStream makes the two ends of the ping-pong (netconn.go) those of a stream: "size warm count congestion". The client sends one buffer
-// again and again, the server receives into one buffer, and when all of it is there it answers with a byte.
+// echoStream makes the two ends of the ping-pong (netconn.go) those of a stream: "size warm count each congestion". The client sends one
+// buffer again and again, the server receives into one buffer, and when all of it is there it answers with a byte; with each > 0 so many
+// times, too, and the client waits for that: its buffers are lent until then.
 const echoStream = "BRAID_BENCH_STREAM"
 
 // streaming is what is sent one way over bare sockets.
 type streaming struct {
-	size, warm, count int
-	congestion        string // the system's default if empty
+	size, warm, count, each int
+	congestion              string // the system's default if empty
 }
 
 func parseStreaming(v string) (*streaming, error) {
 	s := new(streaming)
-	n, err := fmt.Sscan(v, &s.size, &s.warm, &s.count, &s.congestion)
-	if n == 3 && (err == io.EOF || err == io.ErrUnexpectedEOF) {
+	n, err := fmt.Sscan(v, &s.size, &s.warm, &s.count, &s.each, &s.congestion)
+	if n == 4 && (err == io.EOF || err == io.ErrUnexpectedEOF) {
 		err = nil
 	}
-	if err == nil && (s.size < 1 || s.warm < 0 || s.count < 1) {
+	if err == nil && (s.size < 1 || s.warm < 0 || s.count < 1 || s.each < 0) {
 		err = fmt.Errorf("out of range")
 	}
 	if err != nil {
@@ -37,13 +38,18 @@ func parseStreaming(v string) (*streaming, error) {
 }
 
 func (s *streaming) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%d %d %d %s", s.size, s.warm, s.count, s.congestion))
+	return strings.TrimSpace(fmt.Sprintf("%d %d %d %d %s", s.size, s.warm, s.count, s.each, s.congestion))
 }
 
 // socketsBW is the bandwidth of sockets that are polled, in MB/s, for the operations of a load of braid's: each a send of its own. A library goes
 // beyond only by sending several at once, as braid does with small ones.
 func (b *bench) socketsBW(l load, congestion string) runner {
-	s := streaming{size: l.size, warm: l.warm(), count: l.iters, congestion: congestion}
+	return b.socketsAnswered(l, congestion, 0)
+}
+
+// socketsAnswered is the same with an answer after each so many operations, which is waited for.
+func (b *bench) socketsAnswered(l load, congestion string, each int) runner {
+	s := streaming{size: l.size, warm: l.warm(), count: l.iters, each: each, congestion: congestion}
 	return func(ctx context.Context) (float64, error) {
 		return b.twoEnds(ctx, echoStream+"="+s.String())
 	}
@@ -60,21 +66,29 @@ func (s *streaming) open(c net.Conn) (io.ReadWriter, error) {
 	return bare(t)
 }
 
+// answers says whether the server answers operation i of a run.
+func (s *streaming) answers(i int) bool { return s.each > 0 && (i+1)%s.each == 0 }
+
 func (s *streaming) client(dialed net.Conn) error {
 	c, err := s.open(dialed)
 	if err != nil {
 		return err
 	}
-	buf := make([]byte, s.size)
+	buf, answer := make([]byte, s.size), [1]byte{}
 	var took time.Duration
 	for _, count := range []int{s.warm, s.count} {
 		begun := time.Now()
-		for range count {
+		for i := range count {
 			if _, err := c.Write(buf); err != nil {
 				return err
 			}
+			if s.answers(i) {
+				if _, err := io.ReadFull(c, answer[:]); err != nil {
+					return err
+				}
+			}
 		}
-		if _, err := io.ReadFull(c, buf[:1]); err != nil {
+		if _, err := io.ReadFull(c, answer[:]); err != nil {
 			return err
 		}
 		took = time.Since(begun)
@@ -90,9 +104,14 @@ func (s *streaming) server(accepted net.Conn) error {
 	}
 	buf := make([]byte, s.size)
 	for _, count := range []int{s.warm, s.count} {
-		for range count {
+		for i := range count {
 			if _, err := io.ReadFull(c, buf); err != nil {
 				return err
+			}
+			if s.answers(i) {
+				if _, err := c.Write(buf[:1]); err != nil {
+					return err
+				}
 			}
 		}
 		if _, err := c.Write(buf[:1]); err != nil {
@@ -114,6 +133,9 @@ func defaultCongestion() string {
 // withinHost is the congestion control that transport/tcp gives to connections within a host.
 const withinHost = "reno"
 
+// lentWindow is 32 messages of 16 KiB: what the default window of a stream lends to the transport at a time.
+const lentWindow = 32 * 16 * kib
+
 // againstSockets are the comparisons with sockets without any library, and of those with themselves.
 func (b *bench) againstSockets() []comparison {
 	lat := load{test: "am_lat", size: echoBytes, iters: 20_000, pick: p50}
@@ -124,6 +146,11 @@ func (b *bench) againstSockets() []comparison {
 			name: "sockets_bw/" + sizeName(size), unit: "MB/s", goal: goal{none: true}, ours: b.braid(l), theirs: b.socketsBW(l, withinHost), peer: "bare sockets, " + withinHost,
 		})
 	}
+	w := load{test: "am_bw", size: lentWindow, iters: 4096}
+	list = append(list, comparison{
+		name: "sockets_answered/" + sizeName(lentWindow), unit: "MB/s", goal: goal{none: true},
+		ours: b.socketsAnswered(w, withinHost, 1), theirs: b.socketsBW(w, withinHost), peer: "no answers",
+	})
 	l := bulk("am_bw", mib)
 	return append(list, comparison{
 		name: "sockets_reno/1MiB", unit: "MB/s", goal: goal{none: true}, ours: b.socketsBW(l, withinHost), theirs: b.socketsBW(l, ""), peer: "bare sockets, " + defaultCongestion(),

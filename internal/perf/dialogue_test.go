@@ -315,7 +315,7 @@ func TestPairsRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := r.Pair
-		if q == nil || q.Pairs != 200 || q.Couples != couples || !(q.Low > 0 && q.Low <= q.Ratio && q.Ratio <= q.High) || q.Seed != 7 || r.ErrorMode != "failover/none" {
+		if q == nil || q.Pairs != 200 || q.Couples != couplesOf(200) || !(q.Low > 0 && q.Low <= q.Ratio && q.Ratio <= q.High) || q.Seed != 7 || r.ErrorMode != "failover/none" {
 			t.Errorf("%+v %+v", r, q)
 		}
 	}

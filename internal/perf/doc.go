@@ -27,7 +27,7 @@
 // turns in blocks of equal work of a few milliseconds each; which one begins is drawn anew for each pair, from a seed. What
 // drifts (cores that move apart, other load) hits both blocks of most pairs alike, so the quotient of the two times of one
 // pair is taken. Where the memory of two endpoints lies makes a difference of some percent for as long as they live, even
-// between two of one mode; so the pairs are spread over 80 couples of endpoints, dialed in either order. The result is the median of the
+// between two of one mode; so the pairs are spread over couples of endpoints, 80 or one for five pairs, dialed in either order. The result is the median of the
 // couples' medians, and its interval the two of these between which the true median lies with 95 % by the binomial distribution of ranks:
 // no assumption on how times are distributed, and nothing random. With null, both endpoints have mode none, and the
 // interval should contain 1: that is the check of the method itself.

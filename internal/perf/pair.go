@@ -84,6 +84,7 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 	}
 	defer func() { d.leave(d.ends, &err) }()
 	order := rand.New(rand.NewPCG(p.Seed, p.Seed^perWord))
+	couples := couplesOf(p.Pairs)
 	for i := range couples {
 		if err := d.renew(order.IntN(2)); err != nil {
 			return r, err
@@ -98,9 +99,9 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 	return r, nil
 }
 
-// couples is how many times the two endpoints are made anew, in either order: where their memory lies makes a difference
+// couplesOf is how many times the two endpoints are made anew, in either order: where their memory lies makes a difference
 // of some percent that stays for their life, and must not pass for one of the modes.
-const couples = 80
+func couplesOf(pairs int) int { return max(80, pairs/5) }
 
 // duel is two endpoints that take turns.
 type duel struct {
