@@ -118,8 +118,8 @@ type Times struct {
 	Peer      time.Duration // silence on all lanes: 10 s
 	Suspended time.Duration // without any lane: 30 s
 	Close     time.Duration // until the peer agrees: 5 s
-	Probe     time.Duration // silence of a lane with unacknowledged work until it is probed: 15 ms
-	Lost      time.Duration // and until it is given up: 40 ms
+	Probe     time.Duration // silence of a lane with unacknowledged work until it is probed: 10 ms
+	Lost      time.Duration // and until it is given up: 30 ms
 	RedialMin time.Duration // before a lost lane is dialed again, doubling: 20 ms
 	RedialMax time.Duration // up to this: 5 s
 }

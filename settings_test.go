@@ -282,7 +282,7 @@ func TestSettingsMistakes(t *testing.T) {
 		t.Errorf("logged: %s", got)
 	}
 	for _, c := range []struct{ name, value, want string }{
-		{"secret", "short", "--set: "}, {"rails", "no/rail", "--set: rail"}, {"lost-after", "1ms", "probe-after (15ms, default) must not be above lost-after (1ms, --set)"},
+		{"secret", "short", "--set: "}, {"rails", "no/rail", "--set: rail"}, {"lost-after", "1ms", "probe-after (10ms, default) must not be above lost-after (1ms, --set)"},
 	} {
 		s := &braid.Settings{}
 		if err := s.Set(c.name, c.value, "--set"); err != nil {

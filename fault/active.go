@@ -34,7 +34,7 @@ type Stroke struct {
 // Hit is a connection that a rule found.
 type Hit struct {
 	Slot          int
-	On            string // "tcp" or "rc"
+	On            string // "tcp", "rc" or "shm"
 	Local, Remote string // Remote is "" where one socket serves many peers
 }
 
@@ -96,6 +96,7 @@ func (i *Injector) begin(a *active, now time.Duration) {
 // enforce does it to what is there, but for one stream, which sees to itself.
 func (i *Injector) enforce(a *active, now time.Duration, but *stream) {
 	a.inForce = true
+	i.news = true
 	a.until.Store(int64(now + a.For))
 	a.strokes = append(a.strokes, Stroke{At: now})
 	i.told(a, true, now)
@@ -137,6 +138,7 @@ func (i *Injector) lift(a *active, now time.Duration) {
 		return
 	}
 	a.inForce = false
+	i.news = true
 	a.strokes[len(a.strokes)-1].End = now
 	i.told(a, false, now)
 	if a.Action.Outside() {
@@ -174,7 +176,7 @@ func (i *Injector) outside(a *active, begin bool) {
 func (i *Injector) draw(a *active) bool {
 	var up []int
 	for n, s := range i.slots {
-		if s.stands() {
+		if s.stands() && a.Takes(s.user.on) {
 			up = append(up, n)
 		}
 	}
@@ -194,7 +196,7 @@ func (i *Injector) next(now time.Duration) (at time.Duration) {
 	}
 	for _, a := range i.live {
 		switch {
-		case a.inForce && a.Action == Delay:
+		case a.inForce && a.ticks():
 			sooner(now + tick)
 		case a.inForce && (!a.forever() || a.Action == Kill):
 			sooner(time.Duration(a.until.Load()))
@@ -210,3 +212,6 @@ func (i *Injector) next(now time.Duration) (at time.Duration) {
 
 // tick is how often is looked where nobody tells.
 const tick = time.Millisecond
+
+// ticks says whether what the rule holds back may go on at any moment.
+func (r *Rule) ticks() bool { return r.Action == Delay || r.Action == Throttle }

@@ -2,7 +2,7 @@
 // of a lane that is lost. Rules have a text; docs/fault.md tells what each word means.
 //
 //	transport ──> stream ──[ Injector ]──> stream of the system ──> peer
-//	              Link ·······  ^
+//	              Link, Pipe ·  ^
 //	     cut lane=1 kind=reset after=1s for=500ms every=2s count=100
 //
 // The language:
@@ -14,7 +14,7 @@
 //	          | "kill" "peer" | "iface" name "down" .
 //	word      = where | what | when .
 //	where     = "lane=" ( number | name | "random" ) | "rail=" address
-//	          | "side=" ( "local" | "remote" | "either" ) | "on=" ( "tcp" | "rc" ) | "dir=" ( "tx" | "rx" | "both" ) .
+//	          | "side=" ( "local" | "remote" | "either" ) | "on=" ( "tcp" | "rc" | "shm" ) | "dir=" ( "tx" | "rx" | "both" ) .
 //	what      = "kind=" ( "reset" | "silence" ) | "signal=" ( "kill" | "stop" ) .
 //	when      = "when=" ( "now" | "write" | "whole" ) | "after=" time | "for=" time | "every=" spread | "count=" number .
 //	spread    = time [ ( "±" | "+-" ) time ] .

@@ -14,6 +14,7 @@ type gates []*gate
 type gate struct {
 	*active
 	tx, rx bucket
+	lively bool // of a pipe: it was in use when the rule came
 }
 
 func (g gates) any() bool { return len(g) > 0 }

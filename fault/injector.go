@@ -25,7 +25,8 @@ type Injector struct {
 	Stands func() bool
 	// Told is told when a rule comes into force, and when it is over. It must not call the injector. Nil: nobody.
 	Told func(r Rule, begin bool, at time.Duration)
-	// Wake is called by Advance while something that was held back may go on: who sleeps on descriptors does not see that. Nil: nobody sleeps.
+	// Wake is called by Advance when rules come into force or end, and while something that was held back may go on: who sleeps on descriptors does
+	// not see that. Nil: nobody sleeps.
 	Wake func()
 
 	now     func() time.Duration
@@ -38,6 +39,7 @@ type Injector struct {
 	conns     []member
 	slots     []*slot
 	abandoned error
+	news      bool // rules came into force or ended since Advance looked
 }
 
 // New makes an injector without rules; now is the clock that its stamps are of.
@@ -124,22 +126,23 @@ func (i *Injector) Given(b Batch) []Status {
 
 // Advance does what is due, and says when it wants to be called again; 0: when something changes.
 func (i *Injector) Advance() time.Duration {
-	next, held := i.step()
-	if held && i.Wake != nil {
+	next, news := i.step()
+	if news && i.Wake != nil {
 		i.Wake()
 	}
 	return next
 }
 
-// step also says whether something is held back.
-func (i *Injector) step() (next time.Duration, held bool) {
+// step also says whether there is something to see: rules came or went, or hold back what is soon due.
+func (i *Injector) step() (next time.Duration, news bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.advance()
+	news, i.news = i.news, false
 	for _, a := range i.live {
-		held = held || a.inForce && a.Action == Delay
+		news = news || a.inForce && a.ticks()
 	}
-	return i.next(i.now()), held
+	return i.next(i.now()), news
 }
 
 // Whole says whether every lane that there was stands: none is cut, and not replaced yet.
@@ -171,7 +174,7 @@ func (i *Injector) Where(local, remote string) (slot int, device string, ok bool
 	defer i.mu.Unlock()
 	for _, m := range i.conns {
 		c := m.base()
-		if c.on == "tcp" && c.local == local && c.remote == remote || c.on == "rc" && host(c.local) == host(local) {
+		if c.on != "rc" && c.local == local && c.remote == remote || c.on == "rc" && host(c.local) == host(local) {
 			return c.slot, c.device, true
 		}
 	}

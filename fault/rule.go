@@ -109,7 +109,7 @@ type Rule struct {
 	Lane string // a slot, as "0"; a device, as "eth0"; Random; "": all
 	Rail string // host address, without port; "": all
 	Side Side   // whose address Rail is
-	On   string // "tcp", "rc"; "": all that the action can be done to
+	On   string // "tcp", "rc", "shm"; "": all that the action can be done to
 	Dir  Dir
 
 	// What is done to them.

@@ -81,6 +81,8 @@ func TestRuleErrors(t *testing.T) {
 		"drop 0%":                                {6, "a share"},
 		"drop 101%":                              {6, "a share"},
 		"drop 1% on=tcp":                         {9, "TCP repairs"},
+		"delay 5ms on=shm":                       {11, "memory loses nothing"},
+		"cut kind=reset when=write on=shm":       {27, "only a stream"},
 		"drop 1% kind=reset":                     {9, "lane="},
 		"delay soon":                             {7, "a time"},
 		"delay 1ms±2ms":                          {7, "a time"},
@@ -116,6 +118,19 @@ func TestPlanText(t *testing.T) {
 	if _, err := fault.ParsePlan(" # nothing\n;;"); !errors.As(err, &pe) {
 		t.Errorf("a plan without rules: %v", err)
 	}
+}
+
+// carriers are those that a rule may be meant for.
+func carriers(r fault.Rule) []string {
+	switch {
+	case r.Start == fault.Write:
+		return []string{"", "tcp"}
+	case r.Action == fault.Drop || r.Action == fault.Duplicate || r.Action == fault.Corrupt:
+		return []string{"", "rc"}
+	case r.Action == fault.Delay:
+		return []string{"", "tcp", "rc"}
+	}
+	return []string{"", "tcp", "rc", "shm"}
 }
 
 // anyRule draws a rule that can be.
@@ -158,7 +173,7 @@ func anyRule(t *rapid.T) fault.Rule {
 		if r.Action == fault.Corrupt && r.Dir == fault.Tx {
 			r.Dir = fault.Rx
 		}
-		r.On = rapid.SampledFrom([]string{"", "rc"}).Draw(t, "on")
+		r.On = rapid.SampledFrom(carriers(r)).Draw(t, "on")
 	}
 	if maybe("after") {
 		r.After = span("time", time.Hour)

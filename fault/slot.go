@@ -9,7 +9,7 @@ import (
 // conn is what the injector knows of a connection, or of a socket that serves many.
 type conn struct {
 	inj           *Injector
-	on            string // "tcp" or "rc"
+	on            string // "tcp", "rc" or "shm"
 	local, remote string
 	device        string // that has the local address
 	index         int    // in inj.conns, under inj.mu
@@ -71,9 +71,9 @@ func (i *Injector) vacate(c *conn) {
 	}
 }
 
-// spend notes that a connection was cut: a stream is never whole again.
+// spend notes that a connection was cut: a stream is never whole again, nor is a pipe.
 func (i *Injector) spend(c *conn) {
-	if c.on == "tcp" {
+	if c.on != "rc" {
 		c.spent = true
 		i.vacate(c)
 	}
@@ -120,19 +120,21 @@ func (i *Injector) whole() bool {
 
 // hitsConn says whether the rule is about a connection.
 func (a *active) hitsConn(c *conn) bool {
-	return !a.Action.Outside() && a.takes(c.on) && a.hitsLane(c) && a.hitsRail(c)
+	return !a.Action.Outside() && a.Takes(c.on) && a.hitsLane(c) && a.hitsRail(c)
 }
 
-// takes says whether the action can be done to such connections, and is meant to be.
-func (a *active) takes(on string) bool {
-	if a.On != "" && a.On != on {
+// Takes says whether the rule can be done to connections of this kind ("tcp", "rc", "shm"), and is meant to be.
+func (r Rule) Takes(on string) bool {
+	if r.On != "" && r.On != on {
 		return false
 	}
-	switch a.Action {
+	switch r.Action {
 	case Drop, Duplicate, Corrupt:
 		return on == "rc"
-	case Cut, Delay, Throttle, Pause:
+	case Cut, Throttle, Pause:
 		return true
+	case Delay:
+		return on != "shm"
 	case Kill, Iface:
 	}
 	return false

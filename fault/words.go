@@ -45,7 +45,7 @@ var keywords = []keyword{
 	}},
 	{"kind", "reset or silence", bits(Cut), func(r *Rule, v string) bool { return pick(&r.Kind, v, kindWords[:]) }},
 	{"side", "local, remote or either", toLanes, func(r *Rule, v string) bool { return pick(&r.Side, v, sideWords[:]) }},
-	{"on", "tcp or rc", toLanes, func(r *Rule, v string) bool { r.On = v; return v == "tcp" || v == "rc" }},
+	{"on", "tcp, rc or shm", toLanes, func(r *Rule, v string) bool { r.On = v; return v == "tcp" || v == "rc" || v == "shm" }},
 	{"dir", "tx, rx or both", toLanes, func(r *Rule, v string) bool { return pick(&r.Dir, v, dirWords[:]) }},
 	{"signal", "kill or stop", bits(Kill), func(r *Rule, v string) bool { r.Stop = v == "stop"; return r.Stop || v == "kill" }},
 	{"when", "now, write or whole", toLanes, func(r *Rule, v string) bool { return pick(&r.Start, v, startWords[:]) }},

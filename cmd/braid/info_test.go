@@ -59,7 +59,7 @@ func TestD9_EachSettingIsExplained(t *testing.T) {
 		t.Errorf("no warning: %s", errs)
 	}
 	_, out, _ = command(t, "info", "config", "lost-after", "BRAID_RAILS")
-	for _, want := range []string{"lost-after = 40ms", "Options.Times.Lost", "BRAID_LOST_AFTER", "a time from", "rails = auto"} {
+	for _, want := range []string{"lost-after = 30ms", "Options.Times.Lost", "BRAID_LOST_AFTER", "a time from", "rails = auto"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s lacks %s", out, want)
 		}
@@ -93,7 +93,7 @@ func TestInfoMistakes(t *testing.T) {
 	os.Unsetenv("BRAID_LANES")
 	for _, c := range []struct{ args, want string }{
 		{"info nothing", "must be one of"}, {"info build x", "x: only config"}, {"info config widnow", "did you mean window?"},
-		{"info --set lost-after=1ms", "probe-after (15ms, default) must not be above lost-after (1ms, --set)"},
+		{"info --set lost-after=1ms", "probe-after (10ms, default) must not be above lost-after (1ms, --set)"},
 		{"perftest --set lost-after=1ms", "must not be above"}, {"perftest --set keepalive=1", "want a time"}, {"perftest --config /none/such", "no such file"},
 	} {
 		if status, _, errs := command(t, strings.Fields(c.args)...); status != shell.BadUsage || !strings.Contains(errs, c.want) {

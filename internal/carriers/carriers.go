@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/shm"
+	shmfaulty "github.com/openbraid/braid/transport/shm/faulty"
 	"github.com/openbraid/braid/transport/softrc"
 	"github.com/openbraid/braid/transport/tcp"
 )
@@ -35,11 +36,15 @@ func Network(n config.Node, faults *fault.Injector) transport.Transport {
 // RC says whether rc is named.
 func RC(transports []string) bool { return slices.Contains(transports, "rc") }
 
-// Here is what they run over within this host, besides. None where faults are asked for: those stand in front of networks, and must not be passed by.
+// Here is what they run over within this host, besides: faults stand in front of it, too.
 func Here(n config.Node, faults *fault.Injector) []transport.Transport {
 	named := len(n.Transports) == 0 || slices.Contains(n.Transports, shm.Host)
-	if !named || faults != nil || shm.Prefix() == "" {
+	if !named || shm.Prefix() == "" {
 		return nil
 	}
-	return []transport.Transport{shm.New(shm.Options{Limit: n.ShmLimit})}
+	o := shm.Options{Limit: n.ShmLimit}
+	if faults != nil {
+		return []transport.Transport{shmfaulty.New(o, faults)}
+	}
+	return []transport.Transport{shm.New(o)}
 }

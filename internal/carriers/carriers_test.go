@@ -23,7 +23,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// TestHere: shared memory, if it is named or nothing is, and no faults are asked for.
+// TestHere: shared memory, if it is named or nothing is; with faults in front of it, if those are asked for.
 func TestHere(t *testing.T) {
 	if shm.Prefix() == "" {
 		t.Skip("no shared memory here")
@@ -33,7 +33,7 @@ func TestHere(t *testing.T) {
 		faults *fault.Injector
 		want   int
 	}{
-		{nil, nil, 1}, {[]string{"tcp", "shm"}, nil, 1}, {[]string{"tcp", "self"}, nil, 0}, {nil, new(fault.Injector), 0},
+		{nil, nil, 1}, {[]string{"tcp", "shm"}, nil, 1}, {[]string{"tcp", "self"}, nil, 0}, {nil, new(fault.Injector), 1},
 	} {
 		if got := carriers.Here(config.Node{Transports: c.named}, c.faults); len(got) != c.want {
 			t.Errorf("%+v: %v", c, got)

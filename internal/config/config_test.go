@@ -11,7 +11,7 @@ import (
 
 // promised are the limits and times that the design promises, by their keys.
 var promised = map[string]string{
-	"handshake": "5s", "keepalive": "1s", "peer-timeout": "10s", "suspended": "30s", "close": "5s", "probe-after": "15ms", "lost-after": "40ms",
+	"handshake": "5s", "keepalive": "1s", "peer-timeout": "10s", "suspended": "30s", "close": "5s", "probe-after": "10ms", "lost-after": "30ms",
 	"redial-min": "20ms", "redial-max": "5s", "hello": "2s",
 	"half-open": "64", "half-open-per-address": "8", "window": "4MiB", "message": "64MiB", "backlog": "64MiB", "replies": "64",
 }

@@ -3,11 +3,10 @@
 //
 //	          since: oldest unacknowledged work, or oldest unanswered probe, or last proof of life
 //	            |
-//	silence     0 ........... ProbeAfter ................ LostAfter ................. PeerTimeout
-//	                              |                           |                            |
-//	                          suspect: probe             Condemn this lane,       all lanes are silent:
-//	                          it and all others          if another one answered       CondemnAll
-//	                                                     a probe of that moment or later
+//	silence     0 ....... ProbeAfter ....... a while later ....... LostAfter ............. PeerTimeout
+//	                          |                    |                   |                        |
+//	                      suspect: probe      if another one      Condemn this lane,   all lanes are silent:
+//	                      it and all others   answered: again     if it did again          CondemnAll
 //
 // Proof of life is a round trip: acknowledgements that move, or the answer to a probe. That something comes in
 // proves nothing, since a lane may be dead in one direction. A peer whose program doesn't progress answers on no lane;
@@ -17,10 +16,10 @@
 //
 // Invariants:
 //
-//  1. A lane is condemned only if another lane of its endpoint answered a probe that was sent when, or after, the
-//     suspicion began, and this one had (LostAfter-ProbeAfter)/2 more since then: after a pause of the
-//     peer the answers come one after the other. (A pause that begins between the two answers, and lasts, is taken for
-//     a dead lane. That costs a hand-over, nothing else.)
+//  1. A lane whose round trip takes less than grace, (LostAfter-ProbeAfter)/2, is never condemned, however often the peer, or this side, is stopped. For
+//     a verdict another lane must answer twice: a probe of when the suspicion began, and one of grace/2 or more later. When the peer answers that one
+//     he has long had the first one on this lane, and answers it in the same turn; and this lane has grace more since that answer came. (With
+//     one question a peer that is stopped between the two answers loses a lane.)
 //  2. Each acknowledgement that moves and each answer ends the suspicion: a slow, loaded lane isn't given up.
 //     So does more that reached the peer's system, where the transport can tell: then the path is alive, and whatever of the lane's
 //     is behind a gap or a long queue comes. PeerTimeout counts on: the system of a program that is stopped takes our probes, too.

@@ -127,7 +127,7 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 // the path: work that is slow, or behind a gap, is on its way. It does not make the peer alive. 0 says nothing.
 func (e *Endpoint) Reached(now time.Duration, l *Lane, reached uint64) {
 	t := e.advance(now)
-	if l.suspect == 0 || reached == 0 {
+	if !l.Suspect() || reached == 0 {
 		return
 	}
 	if l.known && reached != l.reached {
@@ -153,12 +153,24 @@ func (e *Endpoint) Pong(now time.Duration, l *Lane, nonce uint64) bool {
 	}
 	l.alive(t)
 	for _, other := range e.lanes { // l itself isn't suspect any more
-		if other.suspect != 0 && !other.seconded && nonce >= other.suspect {
-			other.seconded, other.witnessed = true, t
-			e.wake(e.verdict(other))
+		if nonce >= other.round {
+			e.witness(t, other)
 		}
 	}
 	return true
+}
+
+// witness: the peer has answered on another lane what it was asked for the sake of a doubt.
+func (e *Endpoint) witness(t time.Duration, l *Lane) {
+	switch l.doubt {
+	case asked:
+		l.doubt = answered
+		e.wake(max(t, e.again(l)))
+	case askedAgain:
+		l.doubt, l.witnessed = seconded, t
+		e.wake(e.verdict(l))
+	case trusted, answered, seconded:
+	}
 }
 
 // Due is when Tick wants to be called; Never if there is no lane to look after.
@@ -199,7 +211,7 @@ func (e *Endpoint) allSilent(t time.Duration) bool {
 func (e *Endpoint) condemn(t time.Duration) {
 	kept := e.lanes[:0]
 	for _, l := range e.lanes {
-		if l.suspect != 0 && l.seconded && t >= e.verdict(l) {
+		if l.doubt == seconded && t >= e.verdict(l) {
 			e.out = append(e.out, Action{Do: Condemn, Lane: l})
 			continue
 		}
@@ -209,17 +221,21 @@ func (e *Endpoint) condemn(t time.Duration) {
 	e.lanes = kept
 }
 
-// suspicion begins for lanes that owe an answer for too long, and says whether one did: then all lanes are
+// suspicion begins for lanes that owe an answer for too long, and is looked into a second time; it says whether one did: then all lanes are
 // asked, the silent ones whether they live, and the others whether the peer does.
-func (e *Endpoint) suspicion(t time.Duration) bool {
-	begun := false
-	first := e.nonce + 1
+func (e *Endpoint) suspicion(t time.Duration) (ask bool) {
 	for _, l := range e.lanes {
-		if l.suspect == 0 && l.waits() && t-l.silent() >= e.probeAfter(l) {
-			l.suspect, begun = first, true
+		switch {
+		case l.doubt == trusted && l.waits() && t-l.silent() >= e.probeAfter(l):
+			l.doubt, l.doubted = asked, t
+		case l.doubt == answered && t >= e.again(l):
+			l.doubt = askedAgain
+		default:
+			continue
 		}
+		l.round, ask = e.nonce+1, true
 	}
-	return begun
+	return ask
 }
 
 func (e *Endpoint) keepalive(t time.Duration) {
@@ -254,9 +270,11 @@ func (e *Endpoint) schedule(t time.Duration) {
 			if e.cfg.Keepalive > 0 {
 				e.wake(l.heard + e.cfg.Keepalive)
 			}
-		case l.suspect == 0:
+		case l.doubt == trusted:
 			e.wake(l.silent() + e.probeAfter(l))
-		case l.seconded:
+		case l.doubt == answered:
+			e.wake(e.again(l))
+		case l.doubt == seconded:
 			e.wake(e.verdict(l))
 		default:
 			// Nothing to decide but for the peer's time-out; yet who sleeps long doesn't see that he was stopped.
@@ -265,10 +283,16 @@ func (e *Endpoint) schedule(t time.Duration) {
 	}
 }
 
-// verdict is when a suspect that was seconded is given up, if it goes on like this.
+// verdict is when a suspect for which there are two witnesses is given up, if it goes on like this.
 func (e *Endpoint) verdict(l *Lane) time.Duration {
-	grace := (e.cfg.LostAfter - e.cfg.ProbeAfter) / 2
-	return max(l.silent()+max(e.cfg.LostAfter, 4*l.slow()), l.witnessed+max(grace, l.slow()))
+	return max(l.silent()+max(e.cfg.LostAfter, 4*l.slow()), l.witnessed+max(e.grace(), l.slow()))
 }
+
+// again is when the peer is asked a second time: when the first question has had the time to come to him on the silent lane, and early enough to leave
+// grace after his answer.
+func (e *Endpoint) again(l *Lane) time.Duration { return l.doubted + max(e.grace()/2, l.slow()) }
+
+// grace is what a suspect has after a witness: so much slower may it be.
+func (e *Endpoint) grace() time.Duration { return (e.cfg.LostAfter - e.cfg.ProbeAfter) / 2 }
 
 func (e *Endpoint) probeAfter(l *Lane) time.Duration { return max(e.cfg.ProbeAfter, 2*l.slow()) }

@@ -24,10 +24,22 @@ type Lane struct {
 	reached uint64 // what the peer's system had, when last seen since the suspicion began
 	known   bool   // that was seen
 
-	suspect   uint64        // nonce of the first probe after the suspicion began; 0: none
-	seconded  bool          // another lane answered such a probe
-	witnessed time.Duration // when it did
+	doubt     doubt
+	round     uint64        // nonce of the first probe with which the peer was asked last for the sake of this doubt
+	doubted   time.Duration // when he was asked first
+	witnessed time.Duration // when another lane last answered such a probe
 }
+
+// doubt is how far it has come with a silent lane.
+type doubt uint8
+
+const (
+	trusted    doubt = iota
+	asked            // silent for ProbeAfter: the peer is asked on all lanes
+	answered         // it has answered on another one
+	askedAgain       // still silent: it is asked a second time
+	seconded         // it has answered on another one again. The verdict is due
+)
 
 // waits says whether the lane owes an answer.
 func (l *Lane) waits() bool { return l.busy || l.sent > l.answered }
@@ -41,14 +53,14 @@ func (l *Lane) alive(now time.Duration) {
 // carries takes a proof that the path lives. Of the peer itself it says nothing: the system of one that is stopped acknowledges our probes.
 func (l *Lane) carries(now time.Duration) {
 	l.moved = now
-	l.suspect, l.seconded, l.known = 0, false, false
+	l.doubt, l.known = trusted, false
 }
 
 // silent is since when nothing came of what the lane was given.
 func (l *Lane) silent() time.Duration { return max(l.since, l.moved) }
 
 // Suspect says whether the lane is silent, and asked.
-func (l *Lane) Suspect() bool { return l.suspect != 0 }
+func (l *Lane) Suspect() bool { return l.doubt != trusted }
 
 // RoundTrip is the shortest round trip of a probe so far, 0 if there was none.
 func (l *Lane) RoundTrip() time.Duration { return l.shortest }

@@ -85,6 +85,7 @@ var rooms = []room{
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
 	{dir: "internal/paths", rank: 4, kind: engine},
+	{dir: "transport/shm/faulty", rank: 4, kind: contract},
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
 

@@ -1,37 +1,43 @@
 package perf
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/perf/trial"
-	"github.com/openbraid/braid/rdma/soft/carrier"
-	"github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/rc"
-	"github.com/openbraid/braid/transport/shm"
-	"github.com/openbraid/braid/transport/softrc"
 )
 
 // transports are those to measure; nil: what braid takes by itself.
-func (s *Setup) transports(t *trial.Trial) ([]transport.Transport, error) {
-	switch s.Transport {
-	case "", "tcp":
+func (s *Setup) transports(t *trial.Trial, set *braid.Settings) ([]transport.Transport, error) {
+	m := medium.Medium(s.Transport)
+	if m == "" || m == medium.TCP {
 		return nil, nil
-	case "rc":
-		o := softrc.Options{RC: rc.Options{TrustNetwork: s.TrustNetwork}}
-		if t != nil {
-			o.Wrap = func(c carrier.Carrier, at rc.Place) carrier.Carrier { return faulty.New(c, t.Injector(), at.Now) }
+	}
+	o := medium.Options{TrustNetwork: s.TrustNetwork}
+	if m.Mixed() {
+		o.Rails = rails(set)
+	}
+	if t != nil {
+		o.Injector = t.Injector()
+	}
+	made, err := m.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return []transport.Transport{made}, nil
+}
+
+// rails are the addresses that the settings name.
+func rails(set *braid.Settings) []string {
+	for _, v := range set.List() {
+		if v.Name == "rails" {
+			return strings.Split(v.Value, ",")
 		}
-		return []transport.Transport{softrc.New(o)}, nil
-	case "shm":
-		return []transport.Transport{shm.New(shm.Options{})}, nil
 	}
-	if s.Transport == "self" {
-		return nil, errors.New("--transport self: it carries frames within one worker, and a test has two processes with one each; there are tcp, shm and rc")
-	}
-	return nil, fmt.Errorf("--transport %s: there are tcp, shm and rc", s.Transport)
+	return nil
 }
 
 // ParseErrorMode reads a mode's name.
@@ -60,7 +66,12 @@ func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, 
 			return nil, nil, err
 		}
 	}
-	carriers, err := s.transports(t)
+	if m := medium.Medium(s.Transport); m.Mixed() {
+		if err := set.Default("rails", strings.Join(m.Rails(), ",")); err != nil {
+			return nil, nil, err
+		}
+	}
+	carriers, err := s.transports(t, set)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/perf/trial"
 )
 
@@ -29,7 +30,7 @@ type Params struct {
 
 // Setup is how the two ends are connected.
 type Setup struct {
-	Transport string // tcp, the default; shm: shared memory; or rc: over RDMA devices in software
+	Transport string // a medium: tcp, the default; shm: shared memory; rc: over RDMA devices in software; or several, as shm+tcp
 	// TrustNetwork lets rc leave this machine: its packets carry no proof of who sent them.
 	TrustNetwork bool
 	Lanes        int // 0: as the settings say, and one if they don't
@@ -134,9 +135,9 @@ func (p *Params) ranges() error {
 
 func (s *Setup) validate() error {
 	if s.Transport == "" {
-		s.Transport = "tcp"
+		s.Transport = string(medium.TCP)
 	}
-	if _, err := s.transports(nil); err != nil {
+	if err := medium.Medium(s.Transport).Check(); err != nil {
 		return err
 	}
 	if s.Sleep && s.Shared {

@@ -69,7 +69,7 @@ func TestA14_StoppedForAWhile(t *testing.T) {
 		peer.signal(syscall.SIGSTOP)
 		text := []byte("patience")
 		sent := ep.PostAM(amCheck, checkedHeader(i, text), text)
-		time.Sleep(300 * time.Millisecond) // the time for which it stands still; a probe of a lane waits 15 ms
+		time.Sleep(300 * time.Millisecond) // the time for which it stands still; a probe of a lane waits 10 ms
 		peer.signal(syscall.SIGCONT)
 		if err := sent.Wait(ctx); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ func (ep *endpoint) Quiesce() {
 		return
 	}
 	ep.silence()
-	if was == connecting || ep.failing != nil || unix.Shutdown(ep.fd, unix.SHUT_WR) != nil {
+	if ep.fault&Hide == 0 && (was == connecting || ep.failing != nil || unix.Shutdown(ep.fd, unix.SHUT_WR) != nil) {
 		ep.hangUp() // nothing more can come
 		return
 	}
@@ -104,7 +104,7 @@ func (ep *endpoint) hangUp() {
 func (ep *endpoint) silence() {
 	ep.send.drop()
 	ep.acks.now, ep.blocked = false, false
-	if ep.seg != nil && ep.fd >= 0 && ep.fault != Silent {
+	if ep.seg != nil && ep.fd >= 0 && ep.fault&Mute == 0 {
 		ep.rouse() // for what is
 	}
 }

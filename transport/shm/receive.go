@@ -21,10 +21,10 @@ func (ep *endpoint) turn() (n int) {
 	if ep.f.o.Fault != nil && ep.cut() {
 		return 1
 	}
-	if (ep.state != up && ep.state != quiesced) || ep.fault == Silent {
+	if ep.state != up && ep.state != quiesced {
 		return 0
 	}
-	if ep.in != nil && ep.in.Ready() {
+	if ep.in != nil && ep.fault&Deaf == 0 && ep.in.Ready() {
 		n = ep.receive()
 	}
 	if ep.blocked && ep.writes() && ep.out.Freed() {
@@ -40,8 +40,12 @@ func (ep *endpoint) cut() bool {
 	if ep.seg == nil || ep.state == closed {
 		return false
 	}
+	was := ep.fault
 	ep.fault = ep.f.o.Fault(ep.local, ep.remote)
-	if ep.fault == Reset && ep.failing == nil {
+	if was&^ep.fault&Mute != 0 {
+		ep.soil() // what was held back
+	}
+	if ep.fault&Reset != 0 && ep.failing == nil {
 		ep.fail("connection", errCut)
 		return true
 	}
@@ -229,7 +233,7 @@ func (ep *endpoint) strange(h ring.Header, p *partial) error {
 // leftovers is what Progress does for an endpoint because others must not.
 func (ep *endpoint) leftovers() (n int) {
 	if ep.failing != nil && ep.state < broken || ep.failing != nil && ep.state == quiesced && ep.seg != nil {
-		if ep.in != nil && ep.state != connecting && ep.fault == Sound {
+		if ep.in != nil && ep.state != connecting && ep.fault&(Deaf|Reset) == 0 {
 			if n = ep.receive(); n > 0 && ep.seg != nil {
 				ep.postpone() // the peer said more before the end: take it first
 				return n

@@ -134,7 +134,7 @@ func (ep *endpoint) RequestAck() {
 // pump puts into the ring what waits and fits: control frames at a piece's end, then data.
 func (ep *endpoint) pump() {
 	o := &ep.send
-	if !ep.writes() || ep.state == connecting || ep.fault == Silent {
+	if !ep.writes() || ep.state == connecting || ep.fault&Mute != 0 {
 		return
 	}
 	ep.blocked = false
@@ -230,10 +230,10 @@ func (ep *endpoint) publish(h ring.Header) {
 // flush writes what waits, as far as there is room, and wakes the peer for it.
 func (ep *endpoint) flush() {
 	ep.pump()
-	if !ep.blocked && ep.writes() && ep.state == up && ep.fault != Silent && ep.overdue() {
+	if !ep.blocked && ep.writes() && ep.state == up && ep.fault&Mute == 0 && ep.overdue() {
 		ep.say(ring.Header{Flags: flagControl}) // no frame has carried it
 	}
-	if ep.fd < 0 || ep.seg == nil || ep.fault == Silent {
+	if ep.fd < 0 || ep.seg == nil || ep.fault&Mute != 0 {
 		return
 	}
 	ep.rouse()

@@ -31,17 +31,22 @@ type Options struct {
 	Limit int
 	// AnyUser lets peers of other users in, and dials them. They can then change what is under way, and wake this process at will.
 	AnyUser bool
-	// Fault is asked in each turn whether a connection is cut, below all that tells of it: a turn that nobody makes asks nothing. Nil: never. For tests.
+	// Fault is asked in each turn what is wrong with a connection, below all that tells of it: a turn that nobody makes asks nothing. Nil: never.
+	// Package faulty asks a fault.Injector.
 	Fault func(local, remote string) Fault
 }
 
-// Fault is how a connection is cut.
+// Fault is what is wrong with a connection: bits.
 type Fault uint8
 
 const (
-	Sound  Fault = iota // it isn't
-	Reset               // broken, and both sides are told
-	Silent              // nothing arrives and nothing leaves, and nobody is told
+	Mute  Fault = 1 << iota // nothing leaves; what waits goes when it is over
+	Deaf                    // nothing is taken; what has arrived is taken when it is over
+	Hide                    // the peer is not told that this side ends it
+	Reset                   // broken, and both sides are told; for good
+
+	Sound  Fault = 0
+	Silent       = Mute | Deaf | Hide // nothing arrives and nothing leaves, and nobody is told
 )
 
 // New makes the transport.

@@ -32,7 +32,7 @@ func (f *iface) lie() {
 // lie says that this side sleeps, for what it wants to be woken, and looks once more. Who finds something then, and takes his word
 // back, rings the own bell; else the peer is about to ring.
 func (ep *endpoint) lie() {
-	if ep.in == nil || ep.fault == Silent {
+	if ep.in == nil || ep.fault&Deaf != 0 {
 		return
 	}
 	what := ring.ForFrames
@@ -87,7 +87,7 @@ func (ep *endpoint) rouse() {
 
 // fired: the socket has something to tell.
 func (ep *endpoint) fired() int {
-	if ep.fd < 0 || ep.fault == Silent {
+	if ep.fd < 0 || ep.fault&Deaf != 0 {
 		return 0
 	}
 	if ep.state == connecting {

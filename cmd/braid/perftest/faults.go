@@ -19,7 +19,7 @@ import (
 type faultFlags struct {
 	Fault  string `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, text as \"cut lane=1 kind=reset after=1s for=500ms\", or outside: what braid fault brings. It goes on until the plan is over, with -n also so long; --verify is on."`
 	Events string `placeholder:"FILE" help:"With --fault: write what happens to lanes, a line of JSON each."`
-	Matrix bool   `name:"fault-matrix" help:"Run each test with each transport and several plans, and print which hold."`
+	Matrix bool   `name:"fault-matrix" help:"Run each test over each transport, and over several at once, with several plans, and print which hold. -t A,B and --transport A,B run a part of it."`
 }
 
 // outside as a plan is one that braid fault brings.

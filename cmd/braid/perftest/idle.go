@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/openbraid/braid/internal/perf/medium"
 )
 
 // idleFlags are flags that would do nothing: a figure that does not mean what its command line says is worse than none.
@@ -20,13 +22,13 @@ type idleFlags []struct {
 func (c *Command) idle() idleFlags {
 	server := c.Host == "" && !c.Spawn && !c.Matrix
 	return idleFlags{
-		{c.Matrix, "test size header iters warmup window rank batch port listen spawn transport fault events pair-modes json csv final", "--fault-matrix runs all tests, with plans and transports of its own, and prints a table"},
+		{c.Matrix, "size header iters warmup window rank batch port listen spawn fault events pair-modes json csv final", "--fault-matrix runs tests with plans of its own, and prints a table"},
 		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
 			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
 		{server, "json csv final numeric", "a server prints no results, its client does"},
 		{!server && !c.Matrix, "once", "it says how long a server serves, and this is its client"},
 		{c.Spawn, "port", "with --spawn the server takes a port that is free"},
-		{c.Transport != "rc", "trust-network", "only with --transport rc it says something: the others prove who sends"},
+		{!medium.Medium(c.Transport).Has("rc"), "trust-network", "only with --transport rc it says something: the others prove who sends"},
 		{c.PairModes, "error-mode", "with --pair-modes both modes that it compares are known: failover and none"},
 		{c.PairModes, "iters", "with --pair-modes a block is as many operations as --block takes, and --pairs says how many blocks"},
 		{c.PairModes, "warmup", "with --pair-modes each couple of endpoints is warmed up by blocks that do not count"},

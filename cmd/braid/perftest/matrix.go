@@ -5,76 +5,60 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/cmd/braid/shell"
-	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/perf"
-	"github.com/openbraid/braid/internal/perf/trial"
+	"github.com/openbraid/braid/internal/perf/matrix"
+	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/verdict"
 )
 
-// matrixPlans are what each test has to bear. Where a plan names what a transport has not, it is left out there.
-var matrixPlans = []struct {
-	name, text string
-	on         string // "": every transport
-}{
-	{"reset", "cut lane=random kind=reset when=whole after=50ms for=5ms every=80ms count=6", ""},
-	{"silence", "cut lane=random kind=silence when=whole after=50ms for=60ms every=250ms count=3", ""},
-	{"one way", "cut lane=random kind=silence dir=tx when=whole after=50ms for=60ms every=250ms count=3", ""},
-	{"mid write", "cut lane=random kind=reset when=write after=50ms for=5ms every=80ms count=6", "tcp"},
-	{"pause", "pause lane=random when=whole after=50ms for=20ms every=60ms count=8", ""},
-	{"delay", "delay 500µs±200µs dir=tx after=50ms for=300ms", ""},
-	{"rate", "rate 100Mbit after=50ms for=300ms", ""},
-	{"loss", "drop 1% after=50ms for=400ms; duplicate 1% after=50ms for=400ms; corrupt 1% after=50ms for=400ms", "rc"},
-}
-
-// matrixRails are two addresses of one host: with rc a lane is a device, and a device is an address.
-const matrixRails = "127.0.0.1,127.0.0.2"
-
-// matrix runs tests × transports × plans, and prints which hold.
-func (c *Command) matrix(w shell.World, setup perf.Setup) error {
-	if err := setup.Settings.Set("rails", matrixRails, "--fault-matrix"); err != nil {
-		return err
+// matrix runs tests × media × plans, and prints which hold.
+func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) error {
+	media, tests, err := c.matrixOf(path)
+	if err != nil {
+		return shell.BadLine(err)
 	}
-	setup.Lanes = max(2, c.Lanes)
-	c.Rails = strings.Split(matrixRails, ",")
+	r := matrix.Runner{Setup: setup, Seed: c.Seed, Serve: func(m medium.Medium, _ *braid.Settings) (matrix.Server, error) {
+		d := *c
+		d.Transport, d.Spawn, d.Host, d.Rails = string(m), true, "", m.Rails()
+		addr, child, err := d.server(w)
+		if err != nil {
+			return matrix.Server{}, err
+		}
+		return matrix.Server{Addr: addr, PID: child.PID(), Stop: child.Kill}, nil
+	}}
 	t := table.NewWriter()
 	t.SetOutputMirror(w.Out)
 	t.SetStyle(table.StyleLight)
 	head := table.Row{"transport", "test"}
-	for _, p := range matrixPlans {
-		head = append(head, p.name)
+	for _, p := range matrix.Plans {
+		head = append(head, p.Name)
 	}
 	t.AppendHeader(head)
 	var bad []string
-	for _, transport := range []string{"tcp", "rc"} {
-		for _, test := range perf.Tests() {
-			row := table.Row{transport, test[0]}
-			for _, p := range matrixPlans {
-				cell := "–"
-				if p.on == "" || p.on == transport {
-					r, err := c.cell(w, setup, transport, test[0], p.text)
-					switch {
-					case err != nil && w.Ctx.Err() != nil:
-						return err
-					case err != nil:
-						cell = "error"
-						bad = append(bad, fmt.Sprintf("%s %s, %s: %v", transport, test[0], p.name, err))
-					default:
-						cell = summary(r)
-						for _, text := range r.Problems {
-							bad = append(bad, fmt.Sprintf("%s %s, %s: %s: %s", transport, test[0], p.name, r.Verdict, text))
-						}
-					}
+	for _, m := range media {
+		for _, test := range tests {
+			row := table.Row{m, test}
+			for _, p := range matrix.Plans {
+				rep, err := r.Run(w.Ctx, m, test, p)
+				if err != nil && w.Ctx.Err() != nil {
+					return err
 				}
+				cell, problems := summary(rep, err)
 				row = append(row, cell)
+				for _, text := range problems {
+					bad = append(bad, fmt.Sprintf("%s %s, %s: %s", m, test, p.Name, text))
+				}
 			}
 			t.AppendRow(row)
 		}
 	}
 	t.Render()
-	fmt.Fprintln(w.Out, "ok N B: N hits, and the longest blackout of a cut in ms; – : there is no such thing on this transport")
+	fmt.Fprintln(w.Out, "ok N B: N hits, and the longest blackout of a cut; – : there is no such thing on this transport")
 	for _, text := range bad {
 		fmt.Fprintf(w.Out, "  %s\n", text)
 	}
@@ -84,45 +68,49 @@ func (c *Command) matrix(w shell.World, setup perf.Setup) error {
 	return nil
 }
 
-// cell runs one of them, against a server of its own: what one breaks is none of the next one's business.
-func (c *Command) cell(w shell.World, setup perf.Setup, transport, test, text string) (*verdict.Report, error) {
-	plan, err := fault.ParsePlan(text)
-	if err != nil {
-		return nil, err
+// matrixOf is what is run: all, or what the command line says.
+func (c *Command) matrixOf(path []*kong.Path) (media []medium.Medium, tests []string, err error) {
+	media = matrix.Media
+	for _, p := range path {
+		if p.Flag != nil && p.Flag.Name == "transport" {
+			media = nil
+			for _, name := range strings.Split(c.Transport, ",") {
+				m := medium.Medium(name)
+				if err := m.Check(); err != nil {
+					return nil, nil, err
+				}
+				media = append(media, m)
+			}
+		}
 	}
-	d := *c
-	d.Transport, d.Spawn, d.Host = transport, true, ""
-	addr, child, err := d.server(w)
-	if err != nil {
-		return nil, err
+	if c.Test != "" {
+		return media, strings.Split(c.Test, ","), nil
 	}
-	defer child.Kill()
-	setup.Transport = transport
-	setup.Faults = &trial.Options{Plan: plan, Seed: c.Seed, Ready: func(t *trial.Trial) { t.Driver().SetPeer(child.PID()) }}
-	p := perf.Params{Test: test, Size: matrixSize, Warmup: 100, Setup: setup}
-	if tried := p; tried.Validate() != nil {
-		p.Size = wordSize
+	for _, t := range perf.Tests() {
+		tests = append(tests, t[0])
 	}
-	r, err := perf.Run(w.Ctx, addr, p, nil)
-	if err != nil {
-		return nil, err
-	}
-	return r.Report, nil
+	return media, tests, nil
 }
 
-// Bytes of an operation: of atomic ones, that of a word.
-const (
-	matrixSize = 4096
-	wordSize   = 8
-)
-
-func summary(r *verdict.Report) string {
-	if r.Verdict != verdict.OK {
-		return strings.ToUpper(r.Verdict)
+// summary is a cell, and what is wrong with it.
+func summary(r *verdict.Report, err error) (cell string, problems []string) {
+	switch {
+	case err != nil:
+		return "error", []string{err.Error()}
+	case r == nil:
+		return "–", nil
+	case r.Verdict != verdict.OK:
+		for _, p := range r.Problems {
+			problems = append(problems, r.Verdict+": "+p)
+		}
+		if len(problems) == 0 {
+			problems = []string{r.Verdict}
+		}
+		return strings.ToUpper(r.Verdict), problems
 	}
 	text := fmt.Sprintf("ok %d", r.Hits)
 	if q := r.Blackout; q != nil {
 		text += fmt.Sprintf(" %v", time.Duration(q.Max*1e6).Round(100*time.Microsecond))
 	}
-	return text
+	return text, nil
 }

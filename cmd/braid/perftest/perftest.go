@@ -18,6 +18,7 @@ import (
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/medium"
 )
 
 // Command is `braid perftest`. Letters are those of ucx_perftest.
@@ -34,9 +35,9 @@ type Command struct {
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
 	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
-	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, or rc over an RDMA device in software."`
+	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, rc over an RDMA device in software, or several with a lane of each, as shm+tcp: each has an address of its own, 127.0.0.1 and so on or as --rails says."`
 	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
-	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1); --set lanes=auto is one for each rail that reaches the peer."`
+	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1, or one of each transport); --set lanes=auto is one for each rail that reaches the peer."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
 	Wait      string `short:"E" default:"poll" placeholder:"HOW" help:"How both ends wait: poll (default), or sleep when there is nothing to do."`
 	Owned     bool   `xor:"mode" help:"Workers that belong to one polling thread (default)."`
@@ -125,7 +126,7 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 		return shell.BadLine(err)
 	}
 	if c.Matrix {
-		return c.matrix(w, setup)
+		return c.matrix(w, setup, k.Path)
 	}
 	if c.Host == "" && !c.Spawn {
 		return c.serve(w, setup)
@@ -178,7 +179,7 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 		return s, err
 	}
 	if s.Lanes == 0 {
-		if err := s.Settings.Default("lanes", "1"); err != nil {
+		if err := s.Settings.Default("lanes", strconv.Itoa(len(medium.Medium(c.Transport).Parts()))); err != nil {
 			return s, err
 		}
 		s.Lanes, _ = strconv.Atoi(connect.ValueOf(s.Settings, "lanes")) // auto stays 0

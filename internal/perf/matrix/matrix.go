@@ -1,0 +1,104 @@
+package matrix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/medium"
+	"github.com/openbraid/braid/internal/perf/trial"
+	"github.com/openbraid/braid/internal/verdict"
+)
+
+// Plan is what is broken.
+type Plan struct{ Name, Text string }
+
+// Plans are what each test has to bear.
+var Plans = []Plan{
+	{"reset", "cut lane=random kind=reset when=whole after=50ms for=5ms every=80ms count=6"},
+	{"silence", "cut lane=random kind=silence when=whole after=50ms for=60ms every=250ms count=3"},
+	{"one way", "cut lane=random kind=silence dir=tx when=whole after=50ms for=60ms every=250ms count=3"},
+	{"mid write", "cut lane=random kind=reset when=write on=tcp after=50ms for=5ms every=80ms count=6"},
+	{"pause", "pause lane=random when=whole after=50ms for=20ms every=60ms count=8"},
+	{"delay", "delay 500µs±200µs dir=tx after=50ms for=300ms"},
+	{"rate", "rate 100Mbit after=50ms for=300ms"},
+	{"loss", "drop 1% after=50ms for=400ms; duplicate 1% after=50ms for=400ms; corrupt 1% after=50ms for=400ms"},
+}
+
+// Media are what they are over.
+var Media = []medium.Medium{"tcp", "rc", "shm", "shm+tcp", "rc+tcp", "rc+shm"}
+
+// Rules are a plan's for a medium; false: none of its parts has what they are about.
+func (p Plan) Rules(m medium.Medium) (fault.Plan, bool, error) {
+	plan, err := fault.ParsePlan(p.Text)
+	if err != nil {
+		return nil, false, fmt.Errorf("the plan %q: %w", p.Name, err)
+	}
+	for _, r := range plan {
+		if !slices.ContainsFunc(m.Parts(), r.Takes) {
+			return nil, false, nil
+		}
+	}
+	return plan, true, nil
+}
+
+// Server is who answers a test: of its own, since what one breaks is none of the next one's business.
+type Server struct {
+	Addr string
+	PID  int
+	Stop func()
+}
+
+// Runner runs them.
+type Runner struct {
+	Setup perf.Setup
+	Seed  uint64
+	// Serve starts a server for a medium. set is what both sides have.
+	Serve func(m medium.Medium, set *braid.Settings) (Server, error)
+}
+
+// Bytes of an operation: of atomic ones, that of a word.
+const (
+	size     = 4096
+	wordSize = 8
+	warmup   = 100
+)
+
+// Run runs one of them. Nil without an error: there is no such thing on this medium.
+func (r *Runner) Run(ctx context.Context, m medium.Medium, test string, plan Plan) (*verdict.Report, error) {
+	rules, some, err := plan.Rules(m)
+	if err != nil || !some {
+		return nil, err
+	}
+	s := r.Setup
+	if s.Settings == nil {
+		s.Settings = &braid.Settings{}
+	}
+	s.Settings = s.Settings.Clone()
+	if err := s.Settings.Set("rails", strings.Join(m.Rails(), ","), "the matrix"); err != nil {
+		return nil, err
+	}
+	s.Transport, s.Lanes = string(m), max(s.Lanes, len(m.Rails()))
+	server, err := r.Serve(m, s.Settings)
+	if err != nil {
+		return nil, err
+	}
+	defer server.Stop()
+	s.Faults = &trial.Options{Plan: rules, Seed: r.Seed}
+	if server.PID != 0 {
+		s.Faults.Ready = func(t *trial.Trial) { t.Driver().SetPeer(server.PID) }
+	}
+	p := perf.Params{Test: test, Size: size, Warmup: warmup, Setup: s}
+	if tried := p; tried.Validate() != nil {
+		p.Size = wordSize
+	}
+	result, err := perf.Run(ctx, server.Addr, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	return result.Report, nil
+}

@@ -1,0 +1,106 @@
+package matrix_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/matrix"
+	"github.com/openbraid/braid/internal/perf/medium"
+	"github.com/openbraid/braid/internal/verdict"
+	"github.com/openbraid/braid/transport/shm"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve is a server in this process.
+func serve(m medium.Medium, set *braid.Settings) (matrix.Server, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	addr, done := make(chan string, 1), make(chan error, 1)
+	p := perf.ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { addr <- a }, Setup: perf.Setup{Transport: string(m), Settings: set}}
+	go func() { done <- perf.Serve(ctx, p) }()
+	select {
+	case a := <-addr:
+		return matrix.Server{Addr: a, Stop: func() { cancel(); <-done }}, nil
+	case err := <-done:
+		cancel()
+		return matrix.Server{}, errors.Join(errors.New("the server did not listen"), err)
+	}
+}
+
+// cells are the part of the matrix that is run here: each medium, each plan and most tests once.
+var cells = []struct {
+	medium medium.Medium
+	test   string
+	plan   string
+}{
+	{"tcp", "put_bw", "mid write"},
+	{"rc", "am_bw", "loss"},
+	{"rc", "put_bw", "one way"},
+	{"shm", "am_bw", "reset"},
+	{"shm", "get", "rate"},
+	{"shm", "put_lat", "silence"},
+	{"shm+tcp", "put_bw", "reset"},
+	{"shm+tcp", "fadd", "silence"},
+	{"shm+tcp", "am_lat", "delay"},
+	{"rc+tcp", "am_bw", "reset"},
+	{"rc+shm", "cswap", "pause"},
+}
+
+// TestMatrix: a part of what braid perftest --fault-matrix runs.
+func TestMatrix(t *testing.T) {
+	for i, c := range cells {
+		if medium.Medium(c.medium).Has("shm") && shm.Prefix() == "" {
+			t.Logf("%s is left out: no shared memory here", c.medium)
+			continue
+		}
+		set := &braid.Settings{}
+		if err := set.Set("redial-max", "50ms", "test"); err != nil {
+			t.Fatal(err)
+		}
+		r := matrix.Runner{Setup: perf.Setup{Settings: set}, Seed: uint64(i), Serve: serve}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		rep, err := r.Run(ctx, c.medium, c.test, named(t, c.plan))
+		cancel()
+		switch {
+		case err != nil:
+			t.Errorf("%s %s, %s: %v", c.medium, c.test, c.plan, err)
+		case rep == nil:
+			t.Errorf("%s %s, %s: there is said to be no such thing", c.medium, c.test, c.plan)
+		case rep.Verdict != verdict.OK || rep.Hits == 0:
+			t.Errorf("%s %s, %s: %s, %d hits: %q", c.medium, c.test, c.plan, rep.Verdict, rep.Hits, rep.Problems)
+		}
+	}
+}
+
+func named(t *testing.T, name string) matrix.Plan {
+	t.Helper()
+	for _, p := range matrix.Plans {
+		if p.Name == name {
+			return p
+		}
+	}
+	t.Fatalf("no plan %q", name)
+	return matrix.Plan{}
+}
+
+// TestNothing: cells that there are not.
+func TestNothing(t *testing.T) {
+	for _, c := range []struct {
+		medium medium.Medium
+		plan   string
+		some   bool
+	}{
+		{"tcp", "loss", false}, {"shm", "loss", false}, {"rc+tcp", "loss", true}, {"shm", "delay", false}, {"shm+tcp", "delay", true},
+		{"rc", "mid write", false}, {"rc+shm", "mid write", false}, {"tcp", "mid write", true}, {"shm", "rate", true},
+	} {
+		if _, some, err := named(t, c.plan).Rules(c.medium); err != nil || some != c.some {
+			t.Errorf("%s over %s: %v, %v", c.plan, c.medium, some, err)
+		}
+	}
+}
