@@ -122,6 +122,7 @@ type Times struct {
 	Lost      time.Duration // and until it is given up: 30 ms
 	RedialMin time.Duration // before a lost lane is dialed again, doubling: 20 ms
 	RedialMax time.Duration // up to this: 5 s
+	RedialFor time.Duration // until it is given up, while another lane carries on, and nothing is heard of rails or addresses: never
 }
 
 // settle lays the options over the settings. The error names everything that can't be.
@@ -184,8 +185,7 @@ func (o *Options) node() config.Node {
 		},
 		Times: config.Times{
 			Handshake: t.Handshake, HelloTimeout: t.Hello, DialWait: t.DialWait, Keepalive: t.Keepalive, PeerTimeout: t.Peer,
-			Suspended: t.Suspended, Close: t.Close, ProbeAfter: t.Probe, LostAfter: t.Lost,
-			RedialMin: t.RedialMin, RedialMax: t.RedialMax,
+			Suspended: t.Suspended, Close: t.Close, ProbeAfter: t.Probe, LostAfter: t.Lost, RedialMin: t.RedialMin, RedialMax: t.RedialMax, RedialFor: t.RedialFor,
 		},
 	}
 	return n

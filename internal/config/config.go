@@ -37,6 +37,7 @@ type Times struct {
 	LostAfter    time.Duration
 	RedialMin    time.Duration
 	RedialMax    time.Duration
+	RedialFor    time.Duration // 0: for ever
 	DialWait     time.Duration // for the lanes after the first
 }
 

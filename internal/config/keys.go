@@ -75,6 +75,8 @@ var Keys = []Key{
 		Text: "Pause before a lost lane is dialed again; it doubles each time", field: func(n *Node) any { return &n.RedialMin }},
 	{Name: "redial-max", Kind: Duration, Default: "5s", Least: 1, Most: year, Option: "Times.RedialMax",
 		Text: "And does not grow beyond this", field: func(n *Node) any { return &n.RedialMax }},
+	{Name: "redial-for", Kind: Duration, Auto: "for ever", Least: 1, Most: year, Option: "Times.RedialFor",
+		Text: "How long a lost lane is dialed while another one carries on, until it is given up; news of rails or addresses, and the loss of the last lane, have it dialed again", field: func(n *Node) any { return &n.RedialFor }},
 
 	{Name: "tcp-send-buffer", Kind: Size, Auto: "what the system chooses", Least: 4 << 10, Most: 1 << 30,
 		Text: "The system's send buffer of each socket", field: func(n *Node) any { return &n.Sockets.SendBuffer }},

@@ -12,6 +12,9 @@ func (s *Set) Inspect() (list []inspect.Path) {
 		if p.busy {
 			x.State = "has a lane, or is tried"
 		}
+		if p.gaveUp {
+			x.State = "given up (redial-for)"
+		}
 		if at, ok := p.redial.Due(); ok {
 			x.State, x.NextS = "waits to be dialed again", (at - s.g.Now()).Seconds()
 		}

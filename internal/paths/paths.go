@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"log/slog"
 	"slices"
 	"time"
 
@@ -23,6 +24,8 @@ type Ground struct {
 	Handshake            time.Duration // of an attempt
 	DialWait             time.Duration // of a dial for the lanes after the first
 	RedialMin, RedialMax time.Duration
+	RedialFor            time.Duration // how long a path without a lane is dialed, while there is another lane; 0: for ever
+	Log                  *slog.Logger
 }
 
 // Host is the endpoint whose paths they are.
@@ -48,17 +51,25 @@ type Path struct {
 	view    uint64
 	redial  *timer.Timer
 	backoff health.Backoff
+	late    int           // attempts in a row on which the peer was not heard in time, though they stood
+	since   time.Duration // when its lane was lost, or did not come; 0: it has one, or never was tried
+	gaveUp  bool          // it is not dialed any more
 }
 
 // Began: an attempt is under way.
 func (p *Path) Began() { p.busy = true }
 
-// Failed: an attempt came to nothing.
-func (p *Path) Failed(why error) { p.settled, p.busy, p.Reason = true, false, why }
+// Failed: an attempt came to nothing. stood: its connection did, and the peer has not answered on it in time.
+func (p *Path) Failed(why error, stood bool) {
+	p.settled, p.busy, p.Reason = true, false, why
+	if p.late++; !stood {
+		p.late = 0
+	}
+}
 
 // CameUp: it has a lane.
 func (p *Path) CameUp() {
-	p.settled, p.proven, p.Reason = true, true, nil
+	p.settled, p.proven, p.Reason, p.since, p.late = true, true, nil, 0, 0
 }
 
 // Lost: it has no lane any more. life is how long that was up.
@@ -140,7 +151,8 @@ func (s *Set) Next() *Path {
 const leastShare = 300 * time.Millisecond
 
 // Limit is how long an attempt on a path may take: a way that leads nowhere must not keep others from being tried, nor a
-// path that has healed. first: it is for the endpoint's first lane.
+// path that has healed. But where connections come to stand and the peer is not heard, he is slow, as on a busy host: then each attempt has twice as
+// long as the one before, or none would ever be long enough. first: it is for the endpoint's first lane.
 func (s *Set) Limit(p *Path, first bool) time.Duration {
 	g := s.g
 	if first {
@@ -150,8 +162,11 @@ func (s *Set) Limit(p *Path, first bool) time.Duration {
 	if !p.settled { // a dial may be waiting for it
 		return min(g.Handshake, max(10*g.RedialMin, g.DialWait))
 	}
-	return min(g.Handshake, max(10*g.RedialMin, 4*p.Wait))
+	return min(g.Handshake, max(10*g.RedialMin<<min(p.late, mostLate), 4*p.Wait))
 }
+
+// mostLate doublings make hours of any time.
+const mostLate = 16
 
 // mostAgain is the longest wait before a listener that hung up is tried again.
 const mostAgain = 500 * time.Millisecond
@@ -208,6 +223,7 @@ func (s *Set) take(told []string) {
 // Changed: this host's rails are others than they were.
 func (s *Set) Changed(was topo.View) {
 	s.Replan()
+	s.revive()
 	for _, p := range s.all {
 		if p.redial.Pending() && was.Came(s.g.View, p.Local) {
 			s.g.Turns.Set(p.redial, s.g.Now())
@@ -284,9 +300,36 @@ func (s *Set) Retry(p *Path) {
 		p.redial = timer.New(func() { s.redial(p) })
 		p.backoff = health.Backoff{Min: g.RedialMin, Max: g.RedialMax}
 	}
-	if !p.redial.Pending() {
-		p.Wait = p.backoff.Next(g.Rand())
-		g.Turns.Set(p.redial, g.Now()+p.Wait)
+	if p.since == 0 {
+		p.since = g.Now()
+	}
+	left := p.since + g.RedialFor - g.Now()
+	bounded := g.RedialFor > 0 && !s.host.Stranded()
+	switch {
+	case p.redial.Pending():
+		return
+	case bounded && left <= 0:
+		p.gaveUp = true
+		g.Log.Warn("a lane is given up: it is not dialed any more while another one carries on", "path", p.String(), "after", g.RedialFor, "setting", "redial-for")
+		return
+	}
+	p.Wait = p.backoff.Next(g.Rand())
+	if bounded {
+		p.Wait = min(p.Wait, left) // once more when its time is over
+	}
+	g.Turns.Set(p.redial, g.Now()+p.Wait)
+	if s.host.Stranded() {
+		s.revive()
+	}
+}
+
+// revive has those dialed again that were given up: something is new.
+func (s *Set) revive() {
+	for _, p := range s.all {
+		if p.gaveUp {
+			p.gaveUp, p.since = false, s.g.Now()
+			s.g.Turns.Set(p.redial, s.g.Now())
+		}
 	}
 }
 
@@ -301,8 +344,9 @@ func (s *Set) redial(p *Path) {
 	}
 }
 
-// RedialAll dials at once what waits to be.
+// RedialAll dials at once what waits to be, or was given up.
 func (s *Set) RedialAll() {
+	s.revive()
 	for _, p := range s.all {
 		if p.redial.Pending() {
 			s.g.Turns.Set(p.redial, s.g.Now())

@@ -3,6 +3,7 @@ package paths
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (h *host) Stranded() bool { return h.stranded }
 func (h *host) Attempt(p *Path) {
 	h.opened = append(h.opened, p.String())
 	if slices.Contains(h.bad, topo.HostOf(p.Remote)) {
-		p.Failed(errors.New("bad"))
+		p.Failed(errors.New("bad"), false)
 		h.s.Retry(p)
 		return
 	}
@@ -60,6 +61,7 @@ func dialed(t *testing.T) *host {
 	h.g = &Ground{
 		View: topo.View{Rails: rails("10.0.0.1/24", "10.1.0.1/24")}, Turns: &h.turns, Now: func() time.Duration { return h.now },
 		Rand: func() uint64 { return 0 }, Most: 16, Handshake: 5 * time.Second, RedialMin: 20 * time.Millisecond, RedialMax: time.Second,
+		Log: slog.New(slog.DiscardHandler),
 	}
 	ways, err := Ways(h.g, net0{}, func(string) *Path { return nil }, []string{"10.0.0.9:7"})
 	if err != nil {
@@ -258,7 +260,7 @@ func TestLimit(t *testing.T) {
 	if got := h.s.Limit(p, false); got != time.Second {
 		t.Errorf("a dial waits for it: %v", got)
 	}
-	if p.Failed(nil); h.s.Limit(p, false) != 200*time.Millisecond {
+	if p.Failed(nil, false); h.s.Limit(p, false) != 200*time.Millisecond {
 		t.Errorf("nobody waits for it: %v", h.s.Limit(p, false))
 	}
 }
@@ -336,4 +338,120 @@ func TestNearIsCounted(t *testing.T) {
 	h.opened = nil
 	h.s.Answered([]string{"10.0.0.9:7", "shm.here.a:1"}, true)
 	h.expect()
+}
+
+// givenUp is a set of two paths, the second of which was dialed for RedialFor, and in vain.
+func givenUp(t *testing.T) *host {
+	t.Helper()
+	h := dialed(t)
+	h.g.RedialFor = 3 * time.Second
+	h.s.Answered([]string{"10.0.0.9:7", "10.1.0.9:7"}, true)
+	h.up[1].CameUp()
+	h.wait(time.Minute)
+	h.bad = []string{"10.1.0.9"}
+	h.opened = nil
+	h.lost(1)
+	h.wait(3*time.Second - time.Millisecond)
+	n := len(h.opened)
+	if n < 5 || h.s.Inspect()[1].State != "waits to be dialed again" {
+		t.Errorf("dialed %d times in 3 s, and %+v", n, h.s.Inspect()[1])
+	}
+	h.wait(time.Millisecond)
+	if len(h.opened) != n+1 {
+		t.Errorf("not dialed once more at the end: %d times, then %d", n, len(h.opened))
+	}
+	h.opened = nil
+	h.wait(time.Hour)
+	h.expect()
+	if p := h.s.Inspect()[1]; p.State != "given up (redial-for)" {
+		t.Errorf("%+v", p)
+	}
+	h.bad = nil
+	return h
+}
+
+// TestGiveUp: with RedialFor a path without a lane is dialed for so long, and then not any more, until there is news: of rails, of addresses, or that
+// no lane is left. Its time begins anew with each lane that it had.
+func TestGiveUp(t *testing.T) {
+	const second = "10.1.0.1->10.1.0.9:7"
+	h := givenUp(t)
+	h.change(rails("10.0.0.1/24", "10.1.0.1/24", "10.2.0.1/24"))
+	h.wait(0)
+	h.expect(second)
+
+	h = givenUp(t)
+	h.s.Heard([]string{"10.0.0.9:7", "10.1.0.9:7", "10.0.0.10:7"})
+	h.wait(0)
+	if !slices.Contains(h.opened, second) {
+		t.Errorf("the peer told of other addresses: %q", h.opened)
+	}
+
+	h = givenUp(t)
+	h.stranded = true
+	h.lost(0)
+	h.wait(0)
+	if !slices.Contains(h.opened, second) {
+		t.Errorf("no lane is left: %q", h.opened)
+	}
+
+	h = givenUp(t)
+	h.s.RedialAll()
+	h.wait(0)
+	h.expect(second)
+	h.up[2].CameUp()
+	h.bad = []string{"10.1.0.9"}
+	h.wait(time.Minute)
+	h.life = time.Minute
+	h.lost(2)
+	h.opened = nil
+	h.wait(2 * time.Second)
+	if len(h.opened) < 5 {
+		t.Errorf("after a lane it is dialed %d times in 2 s", len(h.opened))
+	}
+}
+
+// TestNotGivenUp: without a lane elsewhere a path is dialed beyond RedialFor, and so it is without that setting.
+func TestNotGivenUp(t *testing.T) {
+	for _, stranded := range []bool{true, false} {
+		h := dialed(t)
+		if h.stranded = stranded; stranded {
+			h.g.RedialFor = time.Second
+		}
+		h.bad = []string{"10.0.0.9"}
+		h.lost(0)
+		h.wait(time.Hour)
+		h.opened = nil
+		h.wait(10 * time.Second)
+		if len(h.opened) < 5 {
+			t.Errorf("stranded %v: dialed %d times in 10 s", stranded, len(h.opened))
+		}
+	}
+}
+
+// TestLatePeer: attempts that stand and are not answered in time get longer and longer ones, up to the handshake's time; one that does not stand, or a lane, begins anew.
+func TestLatePeer(t *testing.T) {
+	h := dialed(t)
+	p := h.up[0]
+	why := errors.New("not heard")
+	limits := func(stood ...bool) (list []time.Duration) {
+		for _, s := range stood {
+			p.Failed(why, s)
+			list = append(list, h.s.Limit(p, false))
+		}
+		return list
+	}
+	const ms = time.Millisecond
+	if got, want := limits(true, true, true, true, true, true), []time.Duration{400 * ms, 800 * ms, 1600 * ms, 3200 * ms, 5000 * ms, 5000 * ms}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := limits(false, false, true), []time.Duration{200 * ms, 200 * ms, 400 * ms}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	p.CameUp()
+	if got := h.s.Limit(p, false); got != 200*ms {
+		t.Errorf("after a lane: %v", got)
+	}
+	if limits(slices.Repeat([]bool{true}, 1000)...)[999] != h.g.Handshake {
+		t.Error("after a thousand of them it is not the handshake's time")
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/worker"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/sim"
 )
 
 // guest dials by hand, and keeps what it is told.
@@ -62,6 +64,49 @@ func TestJoinOnlyWithItsSecret(t *testing.T) {
 	g := s.knock(t, iface, "b0:8", 50)
 	if !slices.Contains(g.ids, wire.IDReject) || g.reject.Code != wire.RejectSecret || len(s.b.ep.Lanes()) != 1 {
 		t.Errorf("answered with frames %d, %+v; %d lanes", g.ids, g.reject, len(s.b.ep.Lanes()))
+	}
+}
+
+// TestHalfOpenLanes: a dialer whom the answers don't reach tries again and again, and each time a lane comes up here. As many of them as there may be keep
+// nobody out: the next one takes the place of the oldest on which nothing has come.
+func TestHalfOpenLanes(t *testing.T) {
+	s := newStage(t, 1, wire.ModeFailover)
+	host := s.net.Host("s", "s0")
+	iface, err := host.Open(host.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer iface.Close()
+	s.net.CutRail("a0", sim.Silence, sim.Both)
+	const most = 16
+	for n := range uint64(most - 1) {
+		if g := s.knock(t, iface, "b0:7", 50+n); !slices.Contains(g.ids, wire.IDHelloAck) {
+			t.Fatalf("lane %d: frames %d", n+1, g.ids)
+		}
+	}
+	if g := s.knock(t, iface, "b0:7", 70); g.reject.Code != wire.RejectLimit {
+		t.Errorf("lanes that have just come up made room: frames %d", g.ids)
+	}
+	later := func() {
+		for end := s.net.Now() + 100*time.Millisecond; s.net.Now() < end; {
+			s.net.StepTo(end)
+		}
+	}
+	later()
+	for n := range uint64(most + 4) {
+		if g := s.knock(t, iface, "b0:7", 80+n); !slices.Contains(g.ids, wire.IDHelloAck) {
+			t.Errorf("when the others are old: frames %d, %+v", g.ids, g.reject)
+		}
+		later()
+	}
+	up := 0
+	for _, l := range s.b.ep.Lanes() {
+		if l.State == lane.Up {
+			up++
+		}
+	}
+	if up != most {
+		t.Errorf("%d lanes are up", up)
 	}
 }
 

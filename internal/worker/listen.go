@@ -120,11 +120,24 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 		l.reject(wire.RejectSecret, "the join key is not that of the endpoint")
 	case h.Instance.Opener != ep.side.Other():
 		l.reject(wire.RejectBad, "the instance is named as if this side had opened it")
-	case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes:
+	case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes && !ep.makeRoom():
 		l.reject(wire.RejectLimit, fmt.Sprintf("the endpoint has its %d lanes already", w.cfg.MaxLanes))
 	default:
 		ep.join(l, ep.names.Hello(my, yours))
 	}
+}
+
+var errUnheard = errors.New("the peer has never answered on it, and opens others")
+
+// makeRoom gives up the oldest lane on which nothing has come since it came up, if that is a while ago: the peer, who tries again and again, was never told that it is up.
+func (ep *Endpoint) makeRoom() bool {
+	i := slices.IndexFunc(ep.up, func(l *link) bool {
+		return ep.terms.Mode == wire.ModeFailover && l.path == nil && l.alive.RoundTrip() == 0 && l.Tep.Counts().Accepted == 0 && ep.w.now-l.Since >= ep.w.cfg.LostAfter
+	})
+	if i >= 0 {
+		ep.lose(ep.up[i], errUnheard)
+	}
+	return i >= 0
 }
 
 var errNotHere = errors.New("it is for an endpoint that is not here")

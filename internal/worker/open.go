@@ -104,7 +104,7 @@ var errHandshake = errors.New("the peer did not answer in time (setting handshak
 
 // notTried: the path could not even begin an attempt.
 func (ep *Endpoint) notTried(p *paths.Path, err error) {
-	p.Failed(err)
+	p.Failed(err, false)
 	if ep.state != life.Dialing {
 		ep.retry(p)
 		return
@@ -117,7 +117,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 	if l.path == nil {
 		return
 	}
-	l.path.Failed(err)
+	l.path.Failed(err, l.stood)
 	if ep.state == life.Dialing {
 		if !l.heard && (errors.Is(err, transport.ErrPeerClosed) || errors.Is(err, transport.ErrReset)) {
 			if wait, ok := ep.paths.Again(l.path); ok {

@@ -79,7 +79,7 @@ func TestManyDialsInVain(t *testing.T) {
 	if testing.Short() {
 		attempts = 300
 	}
-	s := plain(t, 1, 1, true, config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond})
+	s := plain(t, 1, 1, true, config.Times{Suspended: time.Hour, RedialMin: time.Millisecond, RedialMax: time.Millisecond, Handshake: 10 * time.Millisecond})
 	ep := s.a.ep
 	s.net.CutRail("a0", sim.Reset, sim.Both)
 	s.until(time.Second, func() bool { return ep.State() == life.Suspended && s.b.ep.State() == life.Suspended })

@@ -91,7 +91,7 @@ func New(o Options) (*Worker, error) {
 	w.now = w.env.Now()
 	w.ground = paths.Ground{
 		View: o.Rails, Turns: &w.turns, Now: func() time.Duration { return w.now }, Rand: w.env.Rand, Most: w.cfg.MaxLanes, Want: w.cfg.Lanes,
-		Handshake: w.cfg.Handshake, DialWait: w.cfg.DialWait, RedialMin: w.cfg.RedialMin, RedialMax: w.cfg.RedialMax,
+		Handshake: w.cfg.Handshake, DialWait: w.cfg.DialWait, RedialMin: w.cfg.RedialMin, RedialMax: w.cfg.RedialMax, RedialFor: w.cfg.RedialFor, Log: w.env.Log,
 	}
 	w.calls.Handled = func(from any, cost uint64) { from.(*Endpoint).box.Handled(cost) }
 	for _, t := range o.Transports {

@@ -3,7 +3,6 @@ package matrix
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/openbraid/braid"
@@ -32,15 +31,18 @@ var Plans = []Plan{
 // Media are what they are over.
 var Media = []medium.Medium{"tcp", "rc", "shm", "shm+tcp", "rc+tcp", "rc+shm"}
 
-// Rules are a plan's for a medium; false: none of its parts has what they are about.
+// Rules are a plan's for a medium; false: one of its parts has nothing of the kind. That may be the part that carries the test, and the
+// others then nothing that a rule could hit.
 func (p Plan) Rules(m medium.Medium) (fault.Plan, bool, error) {
 	plan, err := fault.ParsePlan(p.Text)
 	if err != nil {
 		return nil, false, fmt.Errorf("the plan %q: %w", p.Name, err)
 	}
 	for _, r := range plan {
-		if !slices.ContainsFunc(m.Parts(), r.Takes) {
-			return nil, false, nil
+		for _, part := range m.Parts() {
+			if !r.Takes(part) {
+				return nil, false, nil
+			}
 		}
 	}
 	return plan, true, nil

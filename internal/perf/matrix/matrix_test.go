@@ -47,7 +47,7 @@ var cells = []struct {
 	{"shm", "put_lat", "silence"},
 	{"shm+tcp", "put_bw", "reset"},
 	{"shm+tcp", "fadd", "silence"},
-	{"shm+tcp", "am_lat", "delay"},
+	{"rc+tcp", "am_lat", "delay"},
 	{"rc+tcp", "am_bw", "reset"},
 	{"rc+shm", "cswap", "pause"},
 }
@@ -96,7 +96,7 @@ func TestNothing(t *testing.T) {
 		plan   string
 		some   bool
 	}{
-		{"tcp", "loss", false}, {"shm", "loss", false}, {"rc+tcp", "loss", true}, {"shm", "delay", false}, {"shm+tcp", "delay", true},
+		{"tcp", "loss", false}, {"shm", "loss", false}, {"rc+tcp", "loss", false}, {"shm", "delay", false}, {"shm+tcp", "delay", false}, {"rc+tcp", "delay", true},
 		{"rc", "mid write", false}, {"rc+shm", "mid write", false}, {"tcp", "mid write", true}, {"shm", "rate", true},
 	} {
 		if _, some, err := named(t, c.plan).Rules(c.medium); err != nil || some != c.some {
