@@ -53,24 +53,39 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 // TestTrial: each test goes on over lanes that are cut, one after the other, and the verdict says so; what happened is written down.
 func TestTrial(t *testing.T) {
 	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_lat", "get", "add", "fadd", "cswap"} {
-		r, events := faulty(t, perf.Params{Test: test},
-			"cut lane=0 kind=reset when=whole for=5ms every=60ms count=3; cut lane=1 kind=silence when=whole after=30ms for=5ms every=60ms count=3")
-		if r.Report == nil || r.Report.Verdict != verdict.OK || r.Broken() || !r.Verified {
-			t.Errorf("%s: %+v", test, r.Report)
-			continue
-		}
-		if len(r.Cuts) != 6 || r.Hits < 6 || r.Blackout == nil || r.Gap == nil || r.Lanes != 2 {
-			t.Errorf("%s: %+v", test, r.Report)
-		}
-		seen := map[string]int{}
-		for _, e := range events {
-			if seen[e.Event]++; e.Event == "LaneDown" && (e.Lane < 0 || e.Device == "" || e.Instance == "" || e.Endpoint == "" || e.Error == "") {
-				t.Errorf("%s: %+v", test, e)
+		t.Run(test, func(t *testing.T) {
+			r, events := faulty(t, perf.Params{Test: test},
+				"cut lane=0 kind=reset when=whole for=5ms every=60ms count=3; cut lane=1 kind=silence when=whole after=30ms for=5ms every=60ms count=3")
+			if r.Report == nil || r.Report.Verdict != verdict.OK || r.Broken() || !r.Verified {
+				t.Fatalf("%+v", r.Report)
 			}
+			if len(r.Cuts) != 6 || r.Hits < 6 || r.Blackout == nil || r.Gap == nil || r.Lanes != 2 {
+				t.Errorf("%+v", r.Report)
+			}
+			seen := map[string]int{}
+			for _, e := range events {
+				if seen[e.Event]++; e.Event == "LaneDown" && (e.Lane < 0 || e.Device == "" || e.Instance == "" || e.Endpoint == "" || e.Error == "") {
+					t.Errorf("%+v", e)
+				}
+			}
+			if seen["FaultOn"] != 6 || seen["FaultOff"] != 6 || seen["LaneDown"] != 6 || seen["HandedOver"] != 6 || seen["LaneUp"] < 8 {
+				t.Errorf("events %v", seen)
+			}
+		})
+	}
+}
+
+// TestTrialComesBack: one lane is cut, once, and is back when the verdict is spoken.
+func TestTrialComesBack(t *testing.T) {
+	r, events := faulty(t, perf.Params{Test: "am_bw"}, "cut lane=0 kind=reset for=5ms")
+	ups := 0
+	for _, e := range events {
+		if e.Event == "LaneUp" {
+			ups++
 		}
-		if seen["FaultOn"] != 6 || seen["FaultOff"] != 6 || seen["LaneDown"] != 6 || seen["HandedOver"] != 6 || seen["LaneUp"] < 8 {
-			t.Errorf("%s: events %v", test, seen)
-		}
+	}
+	if r.Report == nil || r.Report.Verdict != verdict.OK || ups != 3 {
+		t.Errorf("%d lanes came up; %+v", ups, r.Report)
 	}
 }
 

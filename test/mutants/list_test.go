@@ -4,7 +4,7 @@ package mutants
 var mutants = []mutant{
 	// Replay.
 	{"R13: what waits goes before replays", "internal/outbox/pending.go",
-		"if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {", "if false {", seeds},
+		"if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {", "if false {", "./test/sim -run TestStingy"},
 	{"replays in reverse order", "internal/outbox/replay.go",
 		"	if q.tail == nil {\n		q.head = r\n	} else {\n		q.tail.next = r\n	}\n	q.tail = r\n	q.n++",
 		"	r.next, q.head = q.head, r\n	if q.tail == nil {\n		q.tail = r\n	}\n	q.n++", seeds},
@@ -28,6 +28,9 @@ var mutants = []mutant{
 	{"R6: nothing is sent when a lane comes up", "internal/failover/rules.go",
 		"r.state.lost() && r.carrier == none {", "false {", hand},
 
+	{"a silent lane is lost when the peer has answered once elsewhere", "internal/health/endpoint.go",
+		"		l.doubt = answered\n		e.wake(max(t, e.again(l)))", "		l.doubt, l.witnessed = seconded, t\n		e.wake(e.verdict(l))", "./internal/health -run TestStutter"},
+	{"the peer is asked again at once", "internal/health/endpoint.go", "l.doubted + max(e.grace()/2, l.slow())", "l.doubted", "./internal/health -run TestStutter"},
 	{"a lane that flaps is forgiven when it comes up", "internal/health/backoff.go", "	b.wait -= b.wait / 2 / 1024", "	b.wait = 0 * b.wait / 1024", "./internal/health"},
 	{"R2: a dial that never got anywhere leaves a record", "internal/worker/handover.go", "l.path != nil && !l.stood {", "false {", litmus},
 
@@ -41,7 +44,7 @@ var mutants = []mutant{
 	{"perftest --fault does not see that a replay doubles", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", verdicts},
 	{"perftest --fault does not see that a lane never comes back", "internal/paths/paths.go",
-		"		g.Turns.Set(p.redial, g.Now()+p.Wait)", "", verdicts},
+		"	g.Turns.Set(p.redial, g.Now()+p.Wait)\n	if s", "	if s", "./internal/perf -run TestTrialComesBack"},
 
 	// Instance identity.
 	{"R1: an instance is known by its number alone", "internal/failover/machine.go",
@@ -103,7 +106,8 @@ var mutants = []mutant{
 	{"who answers at a told address may join without the endpoint's key", "internal/wireup/wireup.go", "!m.admitted(s.Ack.Join)", "false", "./internal/wireup"},
 	{"a lane may be of another endpoint", "internal/worker/open.go", "} else if theirs != ep.names.Yours {", "} else if false {", ". -run TestStrangerAtToldAddress"},
 	{"a listener without a secret lets lanes of an endpoint with one in", "internal/worker/listen.go", " || !l.ln.secret.Equal(ep.secret)", "", "./internal/worker"},
-	{"an endpoint takes as many lanes as the peer likes", "internal/worker/listen.go", "case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes:", "case false:", "./internal/worker"},
+	{"an endpoint takes as many lanes as the peer likes", "internal/worker/listen.go", "case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes && !ep.makeRoom():", "case false:", "./internal/worker"},
+	{"lanes on which nothing ever came keep others out", "internal/worker/listen.go", "MaxLanes && !ep.makeRoom():", "MaxLanes:", "./internal/worker -run TestHalfOpenLanes"},
 	{"addresses that a peer tells are remembered without bound", "internal/paths/paths.go", "} else if len(s.ever) == mostEver {", "} else if false {", "./internal/paths"},
 	{"whatever a peer tells is dialed", "internal/paths/paths.go", "	s.take(topo.Dialable(s.dialed, told))", "	s.take(told)", "./internal/paths"},
 

@@ -1,0 +1,146 @@
+package worker_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/topo"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/worker"
+	"github.com/openbraid/braid/transport/sim"
+)
+
+// crowd is a server with two links and clients that come and stay.
+type crowd struct {
+	net     *sim.Net
+	server  *actor
+	clients []*actor
+	came    int // messages, at the server
+}
+
+func newCrowd(t *testing.T) *crowd {
+	t.Helper()
+	s := &stage{net: sim.New(1, sim.Config{MaxHead: 2048, Calm: true})}
+	x := &crowd{net: s.net, server: s.plain("b", 2, config.Times{})}
+	x.server.eng.Handle(1, func(*delivery.Message) { x.came++ })
+	if _, err := x.server.eng.Listen("b0:7", worker.ListenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// enter has one more client dial the server, and says how long that took.
+func (x *crowd) enter(t *testing.T) (c *actor, took time.Duration) {
+	t.Helper()
+	c = x.server.stage.plain(fmt.Sprintf("c%d-", len(x.clients)), 2, config.Times{})
+	x.clients = append(x.clients, c)
+	ep, r, err := c.eng.Dial([]string{"b0:7"}, worker.DialOptions{Mode: wire.ModeFailover})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ep = ep
+	begun := x.net.Now()
+	if !x.until(10*time.Second, func() bool { return r.Reported }) || r.Err != nil {
+		t.Fatalf("%s does not get in: %v", c.name, r.Err)
+	}
+	c.eng.Release(r)
+	return c, x.net.Now() - begun
+}
+
+func (x *crowd) turn() {
+	all := append([]*actor{x.server}, x.clients...)
+	n := 0
+	for _, a := range all {
+		n += a.turn()
+	}
+	if n > 0 {
+		return
+	}
+	for _, a := range all {
+		if d := a.eng.Deadline(); d > x.net.Now() {
+			x.net.At(d)
+		}
+	}
+	x.net.Step()
+}
+
+func (x *crowd) until(limit time.Duration, ok func() bool) bool {
+	for end := x.net.Now() + limit; !ok() && x.net.Now() < end; {
+		x.turn()
+	}
+	return ok()
+}
+
+// talk has each client send some messages, and wait for what it has sent, within a second.
+func (x *crowd) talk(t *testing.T, n int) {
+	t.Helper()
+	want := x.came + n*len(x.clients)
+	for _, c := range x.clients {
+		for range n {
+			if _, err := c.ep.PostAM(1, nil, []byte("hello")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := c.ep.PostFlush(outbox.Flushing{})
+		if err != nil || f != nil && (!x.until(time.Second, func() bool { return f.Reported }) || f.Err != nil) {
+			t.Fatalf("%s: flush at %v: %v, %v", c.name, x.net.Now(), err, f)
+		}
+		if f != nil {
+			c.eng.Release(f)
+		}
+	}
+	if x.came != want {
+		t.Errorf("%d messages have come, want %d", x.came, want)
+	}
+}
+
+// TestB19_FlapsForMinutes: the link of the server goes down for 30 s and up again, 20 times, and nobody is told or everybody is. Traffic goes on all the time, each client
+// that comes while it is down gets in on the other link at once, and when it is up all clients have both lanes, old ones and new ones. TestB19_ServerLinkFlaps (test/multiproc) has
+// real links, for as long as a test may take.
+func TestB19_FlapsForMinutes(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 4
+	}
+	for _, kind := range []sim.Kind{sim.Reset, sim.Silence} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			x := newCrowd(t)
+			x.enter(t)
+			for round := range rounds {
+				x.net.CutRail("b1", kind, sim.Both)
+				x.talk(t, 3)
+				c, took := x.enter(t)
+				// A dial waits a second for its other lanes.
+				if lanes := c.ep.Lanes(); took > 1100*time.Millisecond || upOf(c.ep) != 1 || topo.HostOf(lanes[0].Remote) != "b0" {
+					t.Errorf("round %d: the new client is in after %v, on %+v", round, took, lanes)
+				}
+				for range 10 {
+					x.until(3*time.Second-50*time.Millisecond, func() bool { return false })
+					x.talk(t, 3)
+				}
+				x.net.Heal("b1")
+				whole := func() bool {
+					for _, c := range x.clients {
+						if upOf(c.ep) != 2 {
+							return false
+						}
+					}
+					return true
+				}
+				if !x.until(11*time.Second, whole) {
+					t.Fatalf("round %d: the link is up, and not all clients have their lanes again", round)
+				}
+			}
+			x.talk(t, 10)
+			for _, c := range x.clients {
+				if n := c.ep.Lanes(); len(n) != 2 {
+					t.Errorf("%s has %d lanes", c.name, len(n))
+				}
+			}
+		})
+	}
+}
