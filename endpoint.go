@@ -195,7 +195,7 @@ func (ep *Endpoint) Err() error {
 // Stats are counters of an endpoint since its beginning.
 type Stats struct {
 	Puts, Gets, Messages uint64 // posted
-	Atomics              uint64
+	Atomics, Direct      uint64 // Direct: of all, those, or parts of them, that were done in the peer's memory from here
 	Fenced               uint64 // times that one had to wait for a fence
 	Moves                uint64 // times that messages moved to a better lane
 	Handovers            uint64 // lanes lost and handed over
@@ -209,7 +209,7 @@ func (ep *Endpoint) Stats() Stats {
 	ep.w.lock()
 	defer ep.w.unlockOnly()
 	s := ep.e.Stats()
-	return Stats{s.Puts, s.Gets, s.Messages, s.Atomics, s.Fenced, s.Moves, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
+	return Stats{s.Puts, s.Gets, s.Messages, s.Atomics, s.Direct, s.Fenced, s.Moves, s.Handovers, s.ReplayedFrames, s.ReplayedBytes, s.Refused}
 }
 
 // Addr is the peer's address, Peer the name that it gave itself.

@@ -30,7 +30,7 @@ type Memory struct {
 // mostAlloc is beyond what any system gives to a process, and what make would panic for.
 const mostAlloc = 1 << 46
 
-// Alloc makes zeroed memory of size bytes, aligned to a cache line, and registers it.
+// Alloc makes zeroed memory of size bytes, aligned to a cache line, and registers it. Peers on this host may share it (docs/shm.md).
 //
 // Errors: *OpError: a size that can't be. What can be and isn't there ends the process, as with make.
 // Source: ucp_mem_map with UCP_MEM_MAP_ALLOCATE.
@@ -41,7 +41,7 @@ func (n *Node) Alloc(size int) (*Memory, error) {
 	if size > mostAlloc {
 		return nil, opError("alloc", "", fmt.Errorf("%w: size %d is more than a process can have", ErrLimit, size))
 	}
-	return n.Register(memory.Aligned(size))
+	return &Memory{n, n.mem.Alloc(size, memory.Lends(n.opts.Transports), n.log)}, nil
 }
 
 // Register makes b accessible to peers that hold a key of it.

@@ -72,7 +72,7 @@ func clock() time.Duration { return time.Since(start) }
 // Close closes the workers that are left. From inside a handler or a callback it returns before that is over: see Worker.Close.
 //
 // Source: ucp_cleanup.
-func (n *Node) Close() error {
+func (n *Node) Close() (err error) {
 	n.mu.Lock()
 	ws := n.workers
 	n.workers, n.closed = nil, true
@@ -82,12 +82,12 @@ func (n *Node) Close() error {
 	if watcher != nil {
 		watcher.Close() // not under the lock, which it may wait for
 	}
-	var err error
 	for _, w := range ws {
 		if e := w.Close(); e != nil && err == nil {
 			err = e
 		}
 	}
+	n.mem.Close()
 	return err
 }
 

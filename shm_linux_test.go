@@ -2,6 +2,7 @@ package braid_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -122,11 +123,8 @@ func TestB17_ShmCarriesOn(t *testing.T) {
 		got = append(got, binary.LittleEndian.Uint32(m.Header()))
 	})
 	const slot, slots = 8 << 10, 64
-	mem, err := p.bn.Alloc(slots * slot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, sent := mem.Key(braid.Write|braid.Read), uint32(0)
+	mem, lent := bothKinds(t, p, slots*slot)
+	key, direct, sent := mem.Key(braid.Write|braid.Read), lent.Key(braid.Write), uint32(0)
 	say := func(n int) {
 		t.Helper()
 		buf, head := make([]byte, slot), make([]byte, 4)
@@ -134,7 +132,7 @@ func TestB17_ShmCarriesOn(t *testing.T) {
 			sent++
 			binary.LittleEndian.PutUint32(head, sent)
 			binary.LittleEndian.PutUint32(buf, sent)
-			if err := p.a.Put(ctx, buf, key, uint64(sent%slots)*slot); err != nil {
+			if err := errors.Join(p.a.Put(ctx, buf, key, uint64(sent%slots)*slot), p.a.Put(ctx, buf, direct, uint64(sent%slots)*slot)); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.a.SendAM(ctx, 1, head, buf[:sent%3000]); err != nil {
@@ -175,6 +173,23 @@ func TestB17_ShmCarriesOn(t *testing.T) {
 	}
 	inOrder(t, got)
 	lastPuts(t, mem.Bytes(), slot, slots, sent)
+	lastPuts(t, lent.Bytes(), slot, slots, sent)
+	if n := p.a.Stats().Direct; n < 100 || n == uint64(sent) {
+		t.Errorf("of %d puts %d were direct", sent, n)
+	}
+}
+
+// bothKinds is memory of b's into which puts go by frames, and such where they go directly while the lane through shared memory is up.
+func bothKinds(t *testing.T, p *pair, size int) (framed, lent *braid.Memory) {
+	t.Helper()
+	framed, err := p.bn.Register(make([]byte, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lent, err = p.bn.Alloc(size); err != nil {
+		t.Fatal(err)
+	}
+	return framed, lent
 }
 
 // lastPuts: each slot has the newest put to it.

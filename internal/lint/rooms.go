@@ -77,7 +77,7 @@ var rooms = []room{
 	{dir: "rdma/soft/udp", rank: 3, kind: implementation},
 	{dir: "rdma/verbs", rank: 3, kind: implementation},
 	{dir: "transport/self", rank: 3, kind: implementation},
-	{dir: "transport/shm", rank: 3, kind: implementation},
+	{dir: "transport/shm/loan", rank: 3, kind: service},
 	{dir: "transport/mix", rank: 3, kind: implementation},
 	{dir: "transport/rc/mail", rank: 3, kind: implementation},
 	{dir: "transport/rc/window", rank: 3, kind: service},
@@ -85,12 +85,14 @@ var rooms = []room{
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
 	{dir: "internal/paths", rank: 4, kind: engine},
-	{dir: "transport/shm/faulty", rank: 4, kind: contract},
 	{dir: "internal/request", rank: 4, kind: engine},
+	{dir: "internal/direct", rank: 4, kind: engine},
+	{dir: "transport/shm", rank: 4, kind: implementation},
 	{dir: "rdma/soft", rank: 4, kind: implementation},
 
 	{dir: "transport/rc/outbox", rank: 4, kind: service},
 
+	{dir: "transport/shm/faulty", rank: 5, kind: contract},
 	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},
 	{dir: "transport/rc", rank: 5, kind: implementation},

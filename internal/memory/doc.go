@@ -8,7 +8,7 @@
 //
 //  1. No byte outside of [offset, offset+size) of a region that exists, whose key was given out
 //     with the right asked for, is ever returned.
-//  2. After Remove no new access is granted. Access that was granted before is counted; Busy says so.
+//  2. After Remove no new access is granted, and none begins of what was lent. Access that was granted before is counted; Busy says so.
 //  3. A key's secret is 64 random bits, one for each region and set of rights.
 //  4. A table is safe for concurrent use; looking up takes no lock.
 package memory

@@ -66,7 +66,7 @@ func (t *Table) Change(h wire.AtomicOp) (old uint64, code wire.RefusedCode) {
 			return 0, wire.RefusedAlign
 		}
 		r.watch(h, uint64(w.Load()))
-		return uint64(apply(w, h.Change, uint32(h.Value), uint32(h.Compare))), 0
+		return apply32(w, &h), 0
 	}
 	w := r.Word64(h.Offset)
 	if w == nil {
@@ -74,6 +74,18 @@ func (t *Table) Change(h wire.AtomicOp) (old uint64, code wire.RefusedCode) {
 	}
 	r.watch(h, w.Load())
 	return apply(w, h.Change, h.Value, h.Compare), 0
+}
+
+// Apply is Change of a word that is at hand: b is 4 or 8 bytes, as h says, and aligned.
+func Apply(b []byte, h *wire.AtomicOp) (old uint64) {
+	if h.Size == 4 {
+		return apply32(word[atomic.Uint32](b), h)
+	}
+	return apply(word[atomic.Uint64](b), h.Change, h.Value, h.Compare)
+}
+
+func apply32(w *atomic.Uint32, h *wire.AtomicOp) (old uint64) {
+	return uint64(apply(w, h.Change, uint32(h.Value), uint32(h.Compare)))
 }
 
 // watch tells a checker what the word is going to be, if nobody else changes it.

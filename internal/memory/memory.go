@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
 )
 
 // Region is memory that was registered.
@@ -14,6 +15,7 @@ type Region struct {
 	secret [8]wire.Secret // by rights
 	dead   atomic.Bool
 	users  atomic.Int32
+	export transport.Export // nil: nobody may borrow it
 	// Watch is told of each write before it happens: for checkers. Set it before any key is given out.
 	Watch func(offset uint64, src []byte)
 }
@@ -22,6 +24,7 @@ type Region struct {
 type Table struct {
 	rand    func() uint64
 	mu      sync.Mutex
+	unlent  atomic.Bool               // it was said that memory can't be lent
 	regions atomic.Pointer[[]*Region] // copied on change; a slot is nil when free
 }
 
@@ -35,6 +38,11 @@ func NewTable(rand func() uint64) *Table {
 // Add registers b.
 func (t *Table) Add(b []byte) *Region {
 	r := &Region{Bytes: b}
+	t.add(r)
+	return r
+}
+
+func (t *Table) add(r *Region) {
 	for i := range r.secret {
 		r.secret[i] = wire.Secret(t.rand())
 	}
@@ -47,13 +55,12 @@ func (t *Table) Add(b []byte) *Region {
 			r.index = uint32(i)
 			regions[i] = r
 			t.regions.Store(&regions)
-			return r
+			return
 		}
 	}
 	r.index = uint32(len(regions))
 	regions = append(regions, r)
 	t.regions.Store(&regions)
-	return r
 }
 
 // Remove ends remote access to r. Idempotent.
@@ -66,10 +73,16 @@ func (t *Table) Remove(r *Region) {
 	regions := append([]*Region(nil), *t.regions.Load()...)
 	regions[r.index] = nil
 	t.regions.Store(&regions)
+	if r.export != nil {
+		r.export.Revoke()
+	}
 }
 
 // Busy says whether access that was granted before Remove still goes on.
-func (r *Region) Busy() bool { return r.users.Load() != 0 }
+func (r *Region) Busy() bool {
+	lent := r.export != nil && r.dead.Load() && !r.export.Revoke()
+	return lent || r.users.Load() != 0
+}
 
 // Dead says whether the region was removed.
 func (r *Region) Dead() bool { return r.dead.Load() }

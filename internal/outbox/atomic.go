@@ -36,6 +36,15 @@ func (b *Box) PostAtomic(key wire.RKey, h wire.AtomicOp) (*request.Request, erro
 	if err := b.mayChange(key, h); err != nil {
 		return nil, b.fail("atomic", outcome.NotExecuted, err)
 	}
+	if b.free(b.book.Barrier(), int(h.Size)) {
+		if old, ok := b.reach.Atomic(&key, &h); ok {
+			b.Atomics++
+			if h.Fetch {
+				return b.fetched(&h, old), nil
+			}
+			return nil, nil
+		}
+	}
 	h.Index, h.Secret = key.Index, key.Secret
 	q := &b.pendAny
 	if h.Fetch {

@@ -3,6 +3,7 @@ package outbox
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/direct"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
@@ -16,6 +17,8 @@ type Host interface {
 	Report(r *request.Request, err error)
 	// Wake asks for a Dispatch in this turn or the next.
 	Wake()
+	// Later asks for a Dispatch in the next turn.
+	Later()
 	// Posted says that something is, or will be, under way: lanes must be watched.
 	Posted()
 	// Flushed says that everything before a Close is executed.
@@ -42,6 +45,7 @@ type Box struct {
 	queues
 	gets gets
 	seats
+	reach   direct.Reach
 	ordered orderClass
 	waiting uint64 // bytes of operations that wait
 
@@ -76,6 +80,7 @@ type Terms struct {
 type Stats struct {
 	Puts, Messages uint64 // posted
 	Gets, Atomics  uint64
+	Direct         uint64 // copied, or changed, from here: not by frames
 	Fenced         uint64 // times that an operation had to wait for a fence
 	ReplayedFrames uint64
 	ReplayedBytes  uint64

@@ -74,6 +74,7 @@ func (b *Box) retire(at *seat, epoch uint64) {
 func (b *Box) End(err error) {
 	b.shut, b.end = err, err
 	b.up, b.use, b.ordered.seat, b.lastPut = nil, nil, nil, nil
+	b.findReach()
 	b.endQueue(&b.pendOrdered, err)
 	b.endQueue(&b.pendAny, err)
 	b.endQueue(&b.signals, err)

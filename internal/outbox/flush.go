@@ -157,7 +157,7 @@ func (b *Box) passed(s *selection) bool {
 // regionPassed looks where operations for a region may be, wherever they were when the flush began.
 func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 	for _, t := range b.all {
-		if t.place.First() <= min(epoch, t.touched.last(region)) {
+		if t.place.First() <= min(epoch, t.touched.Last(region)) {
 			return false
 		}
 	}
@@ -221,59 +221,4 @@ func (b *Box) freed(epoch uint64) {
 	if b.unsent.Leave(epoch) {
 		b.Recheck()
 	}
-}
-
-// touched is which regions a lane's operations were for, each with the last epoch: a few, and the rest as one.
-type touched struct {
-	region uint32
-	epoch  uint64 // of the last one
-	others []mark
-	rest   uint64
-}
-
-type mark struct {
-	region uint32
-	epoch  uint64
-}
-
-const marks = 8
-
-// note adds an operation. first is the first epoch of which the lane has anything.
-func (t *touched) note(region uint32, epoch, first uint64) {
-	if t.region == region {
-		t.epoch = max(t.epoch, epoch) // what is replayed is older than what was posted before it
-		return
-	}
-	old := mark{t.region, t.epoch}
-	t.region, t.epoch = region, epoch
-	left := t.others[:0]
-	for _, m := range t.others {
-		switch {
-		case m.region == region:
-			t.epoch = max(t.epoch, m.epoch)
-		case m.epoch >= first:
-			left = append(left, m)
-		}
-	}
-	t.others = left
-	switch {
-	case old.epoch < first:
-	case len(t.others) < marks:
-		t.others = append(t.others, old)
-	default:
-		t.rest = max(t.rest, old.epoch)
-	}
-}
-
-// last is the last epoch of an operation for a region, 0 if there was none that may be unexecuted.
-func (t *touched) last(region uint32) uint64 {
-	if t.region == region {
-		return t.epoch
-	}
-	for _, m := range t.others {
-		if m.region == region {
-			return m.epoch
-		}
-	}
-	return t.rest
 }

@@ -133,6 +133,12 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 			k, done := b.closeSignal(r)
 			return n + k, done
 		}
+		if b.directPart(r) {
+			if n++; !r.Whole {
+				return n, false
+			}
+			break
+		}
 		l := b.laneFor(ordered, barrier, min(len(r.Payload), b.Limits.MaxFrame))
 		if l == nil {
 			return n, false

@@ -13,19 +13,19 @@ import (
 // seat is a lane instance as the box sees it, with its place in the book, from LaneUp until nothing of it is left there.
 type seat struct {
 	*lane.Lane
-	b     *Box
-	id    uint64 // in the tags of frames of requests; never used again
-	place *order.Place
-	hand  *Handover // what became of it, once it is lost
-	meter weight.Meter
-	poor  bool // another one is much better
-	touched
+	b       *Box
+	id      uint64 // in the tags of frames of requests; never used again
+	place   *order.Place
+	hand    *Handover // what became of it, once it is lost
+	meter   weight.Meter
+	poor    bool // another one is much better
+	touched order.Touched
 }
 
 // touch notes that something for a region was posted on the lane.
 func (s *seat) touch(region uint32, epoch uint64) {
-	if s.touched.region != region || s.touched.epoch != epoch {
-		s.touched.note(region, epoch, s.place.First())
+	if !s.touched.Is(region, epoch) {
+		s.touched.Note(region, epoch, s.place.First())
 	}
 }
 
@@ -106,6 +106,7 @@ func (b *Box) rank() {
 			break
 		}
 	}
+	b.findReach()
 	if s := b.lastPut; s != nil && (!slices.Contains(b.up, s) || !b.used(s)) {
 		b.lastPut = nil
 	}

@@ -34,6 +34,10 @@ func (b *Box) PostPutSignal(src []byte, key wire.RKey, offset uint64, s Signal) 
 		return nil, b.fail("put", outcome.NotExecuted, err)
 	}
 	signal := wire.Signal{Index: s.Key.Index, Secret: s.Key.Secret, Offset: s.Offset, Value: s.Value, Add: s.Add}
+	if b.free(b.book.Barrier(), len(src)) && b.reach.PutSignal(src, &key, offset, &s.Key, &signal) {
+		b.Puts++
+		return nil, nil
+	}
 	h := wire.PutSignal{Put: wire.Put{Index: key.Index, Secret: key.Secret, Offset: offset}, Signal: signal}
 	if b.shortSignal(src, h) {
 		return nil, nil

@@ -21,6 +21,11 @@ func Near(ifaces []transport.Iface) (near []transport.Iface) {
 	return near
 }
 
+// InOrder says whether all interfaces execute frames in the order of their posting: of an accepted connection it isn't known which it came from.
+func InOrder(ifaces []transport.Iface) bool {
+	return !slices.ContainsFunc(ifaces, func(i transport.Iface) bool { return !i.Attr().InOrder })
+}
+
 // Runs says whether a connection runs within this host, and how fast it is in Mbit/s; 0: that is not known.
 func (g *Ground) Runs(tep transport.Endpoint) (near bool, speed int) {
 	if i := g.Within(tep.Local(), tep.Remote()); i != nil {

@@ -106,17 +106,6 @@ func (w *Worker) maxFrame() int {
 	return n
 }
 
-// inOrder says whether lanes execute frames in the order of their posting. Which interface an accepted one came from is not
-// known, so all must.
-func (w *Worker) inOrder() bool {
-	for _, i := range w.ifaces {
-		if !i.Attr().InOrder {
-			return false
-		}
-	}
-	return true
-}
-
 // note moves the endpoint on, and says whether that was possible.
 func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, e) }
 
@@ -187,6 +176,9 @@ func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 
 // Report implements outbox.Host.
 func (ep *Endpoint) Report(r *request.Request, err error) { ep.w.report(r, err) }
+
+// Later implements outbox.Host.
+func (ep *Endpoint) Later() { ep.w.turns.Set(timer.New(ep.Wake), ep.w.now) }
 
 // Wake implements outbox.Host.
 func (ep *Endpoint) Wake() {

@@ -146,6 +146,9 @@ func (l *link) Place(id uint8, head []byte, size int) []byte {
 	return nil
 }
 
+// Lend implements transport.Loaner.
+func (l *link) Lend(key transport.MemKey) transport.Loan { return l.w.mem.Lend(key) }
+
 // placeFragment holds the message until the fragment is whole, or the lane is lost: its handler may run as soon as it
 // is delivered, and must not read what is still being written.
 func (l *link) placeFragment(msg, offset uint64, size int) []byte {

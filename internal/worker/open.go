@@ -253,7 +253,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	l.Near, l.Speed = ep.w.ground.Runs(l.Tep)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
-	l.InOrder = ep.w.inOrder()
+	l.InOrder = paths.InOrder(ep.w.ifaces)
 	ep.box.LaneUp(&l.Lane)
 	ep.stats.LanesUp++
 	if l.path != nil {

@@ -19,6 +19,7 @@ func (ep *endpoint) Quiesce() {
 	if was == quiesced || was == closed || ep.seg == nil {
 		return
 	}
+	ep.endLoans()
 	ep.silence()
 	if ep.fault&Hide == 0 && (was == connecting || ep.failing != nil || unix.Shutdown(ep.fd, unix.SHUT_WR) != nil) {
 		ep.hangUp() // nothing more can come
@@ -85,9 +86,12 @@ func (ep *endpoint) broke(err error) {
 func (ep *endpoint) hangUp() {
 	ep.silence()
 	ep.recv.drop()
+	ep.endLoans()
 	if ep.fd >= 0 {
 		ep.f.unwatch(ep.fd)
-		unix.Close(ep.fd)
+		if !ep.lent.End(ep.f.desk, ep.fd) {
+			unix.Close(ep.fd)
+		}
 		ep.fd = -1
 	}
 	if !ep.lies {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/loan"
 	"github.com/openbraid/braid/transport/shm/ring"
 	"github.com/openbraid/braid/transport/shm/segment"
 )
@@ -31,10 +32,12 @@ type endpoint struct {
 	retain        bool
 
 	link
-	led  ledger.Ledger
-	send outbox
-	recv inbox
-	acks acks
+	led      ledger.Ledger
+	send     outbox
+	recv     inbox
+	acks     acks
+	lent     loan.Lent
+	borrowed loan.Borrowed
 	due
 }
 

@@ -14,7 +14,7 @@ import (
 //	answer:  | "braidshm" | version 32 | code 32 |
 const (
 	magic     = "braidshm"
-	version   = 1
+	version   = 2
 	offerLen  = 24
 	answerLen = 16
 )

@@ -46,8 +46,13 @@ func (p *plain) Accepted(ep transport.Endpoint) (transport.Sink, transport.Optio
 
 func opened(t testing.TB) *iface {
 	t.Helper()
+	return openedOn(t, New(Options{Slots: 8, Data: 128 << 10}))
+}
+
+func openedOn(t testing.TB, tr transport.Transport) *iface {
+	t.Helper()
 	start := time.Now()
-	f, err := New(Options{Slots: 8, Data: 128 << 10}).Open(transport.Env{
+	f, err := tr.Open(transport.Env{
 		Now: func() time.Duration { return time.Since(start) + 1 }, Rand: func() uint64 { return 7 }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -180,6 +185,9 @@ func child(addr string) {
 	p := &plain{}
 	if p.ep, err = f.Dial("", addr, transport.Options{}, p); err != nil {
 		panic(err)
+	}
+	if os.Getenv("BRAID_SHM_BORROW") != "" {
+		borrower(f.(*iface), p)
 	}
 	for i := 0; ; i++ {
 		if p.up {

@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/loan"
 	"github.com/openbraid/braid/transport/shm/ring"
 )
 
@@ -25,6 +26,8 @@ const (
 type iface struct {
 	env  transport.Env
 	o    Options
+	desk *loan.Desk
+	news uint32 // of it that the peers were told
 	pool *mpool.Pool
 	poll poll.Poller
 	bell int // an eventfd: this side's own, for what it found when it was about to sleep
@@ -76,7 +79,7 @@ func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 	if err := shape.Check(); err != nil {
 		return nil, newError(Error{Op: "open", Err: err})
 	}
-	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
+	f := &iface{env: env, o: s.o, desk: &s.desk, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
 	f.turn.watched = true
 	err := f.poll.Open()
 	if err != nil {
@@ -172,6 +175,7 @@ func (f *iface) events() (n int) {
 		}
 	}
 	f.resume()
+	f.tidy()
 	return n + f.expire()
 }
 
@@ -278,6 +282,7 @@ func (f *iface) Close() error {
 	}
 	f.closed = true
 	f.eps, f.dirty, f.later, f.owing = nil, nil, nil, nil
+	f.desk.Reap(true)
 	f.pool.Close()
 	if f.bell >= 0 {
 		unix.Close(f.bell)

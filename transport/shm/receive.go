@@ -45,6 +45,9 @@ func (ep *endpoint) cut() bool {
 	if was&^ep.fault&Mute != 0 {
 		ep.soil() // what was held back
 	}
+	if ep.fault != Sound {
+		ep.endLoans()
+	}
 	if ep.fault&Reset != 0 && ep.failing == nil {
 		ep.fail("connection", errCut)
 		return true
@@ -97,8 +100,7 @@ func (ep *endpoint) piece(h ring.Header, body []byte) {
 		*p = partial{}
 		ep.take(h, f)
 	case h.ID == 0:
-		ep.done()
-		ep.hear(h)
+		ep.own(h, body)
 	default:
 		f, ok := ep.begin(h, body)
 		if !ok { // it was lost from inside Place
@@ -221,8 +223,8 @@ func (ep *endpoint) strange(h ring.Header, p *partial) error {
 		what = fmt.Sprintf("a head of %d bytes in a frame of %d", h.Head, h.Size)
 	case !control && !ep.lim.data:
 		what = "a data frame before the handshake was over"
-	case h.ID == 0 && (!control || h.Size != 0):
-		what = "frame id 0 with a body"
+	case h.ID == 0 && !ep.owns(h), h.ID != 0 && h.Flags&(flagAsk|flagRecall) != 0:
+		what = "a frame of this transport's own that it does not know"
 	}
 	if what == "" {
 		return nil

@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	flagControl = 1 // not counted
-	flagAckNow  = 2 // acknowledge what you have accepted, this frame too, at once
-	flagMore    = 4 // a further piece of the frame before
-	flagsKnown  = flagControl | flagAckNow | flagMore
+	flagControl = 1  // not counted
+	flagAckNow  = 2  // acknowledge what you have accepted, this frame too, at once
+	flagMore    = 4  // a further piece of the frame before
+	flagAsk     = 8  // id 0, with a key: to borrow memory
+	flagRecall  = 16 // id 0, with a key: memory is not lent, or not any more
+	flagsKnown  = flagControl | flagAckNow | flagMore | flagAsk | flagRecall
 
 	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then.
 	askEvery = 128 << 10

@@ -1,6 +1,9 @@
 package shm
 
-import "github.com/openbraid/braid/transport"
+import (
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/loan"
+)
 
 // Host is the host of addresses that the transport makes up by itself: Listen at "shm:0" picks a name that tells this host from
 // others, and that nobody guesses.
@@ -61,10 +64,13 @@ func New(o Options) transport.Transport {
 			*d.v = d.def
 		}
 	}
-	return &shm{o}
+	return &shm{o: o}
 }
 
-type shm struct{ o Options }
+type shm struct {
+	o    Options
+	desk loan.Desk // of all interfaces
+}
 
 // Name implements transport.Transport.
 func (*shm) Name() string { return "shm" }

@@ -93,7 +93,10 @@ func (ep *endpoint) fired() int {
 	if ep.state == connecting {
 		return ep.answered()
 	}
-	if segment.Drain(ep.fd) {
+	switch gone, err := ep.listen(); {
+	case err != nil:
+		ep.fail("connection", err)
+	case gone:
 		ep.f.unwatch(ep.fd) // or it would be told again and again
 		ep.fail("connection", errGone)
 	}

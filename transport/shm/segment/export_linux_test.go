@@ -1,4 +1,4 @@
 package segment
 
 // Fits is fits.
-var Fits = fits
+func Fits(size int, free uint64) error { return fits(size, Most, free) }

@@ -29,28 +29,35 @@ const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 //
 // Errors: ErrSpace with size and reason; the system's.
 func Create(size int) (*Segment, error) {
-	if size <= 0 || size > Most {
-		return nil, fits(size, 0)
+	fd, err := create(size, Most)
+	if err != nil {
+		return nil, err
 	}
-	fd, err := unix.MemfdCreate("braid", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
+	return mapped(fd, size)
+}
+
+// create makes a memfd whose size nobody changes, with its space reserved.
+func create(size, most int) (fd int, err error) {
+	if size <= 0 || size > most {
+		return -1, fits(size, most, 0)
+	}
+	fd, err = unix.MemfdCreate("braid", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
 	if err == unix.EINVAL { // Linux before 6.3
 		fd, err = unix.MemfdCreate("braid", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("memfd_create: %w", err)
+		return -1, fmt.Errorf("memfd_create: %w", err)
 	}
 	if err = unix.Ftruncate(fd, int64(size)); err != nil {
-		unix.Close(fd)
-		return nil, spaceError(size, err)
-	}
-	if err = reserve(fd, size); err == nil {
+		err = spaceError(size, err)
+	} else if err = reserve(fd, size, most); err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
 	if err != nil {
 		unix.Close(fd)
-		return nil, err
+		return -1, err
 	}
-	return mapped(fd, size)
+	return fd, nil
 }
 
 // Attach maps memory that a peer passed, which is Closed with the Segment.
@@ -61,7 +68,7 @@ func Attach(fd, size int) (*Segment, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	if err := reserve(fd, size); err != nil { // whoever made it may have left that out
+	if err := reserve(fd, size, Most); err != nil { // whoever made it may have left that out
 		unix.Close(fd)
 		return nil, err
 	}
@@ -97,10 +104,10 @@ const Most = 1 << 30
 
 // reserve has the system set the space aside: else its lack would be found by whoever touches a page. What is asked for must be there:
 // a system that runs out of memory in the middle kills processes, and not only this one.
-func reserve(fd, size int) error {
+func reserve(fd, size, most int) error {
 	free, err := available()
 	if err == nil {
-		err = fits(size, free)
+		err = fits(size, most, free)
 	}
 	if err != nil {
 		return err
@@ -132,10 +139,10 @@ func available() (uint64, error) {
 }
 
 // fits says why a segment can't be made where so much memory is free: half of it stays.
-func fits(size int, free uint64) error {
+func fits(size, most int, free uint64) error {
 	switch {
-	case size <= 0 || size > Most:
-		return fmt.Errorf("%w: %d bytes, a segment has from 1 to %d", ErrSpace, size, Most)
+	case size <= 0 || size > most:
+		return fmt.Errorf("%w: %d bytes, a segment has from 1 to %d", ErrSpace, size, most)
 	case uint64(size) > free/2:
 		return fmt.Errorf("%w: %d bytes, of memory %d are free, and half of that is left to others", ErrSpace, size, free)
 	}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package loan
+
+// Desk is nothing here.
+type Desk struct{}
