@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 // terminal is one that knows two control sequences: so many lines up, and clear to the end.
@@ -40,17 +39,28 @@ func (x *terminal) Write(b []byte) (int, error) {
 		if l = strings.TrimSuffix(l, "\n"); l == "" {
 			continue
 		}
-		if utf8.RuneCountInString(l) >= x.wide {
-			x.t.Errorf("%d columns in %d: %q", utf8.RuneCountInString(l), x.wide, l)
+		if n := columns(l); n >= x.wide {
+			x.t.Errorf("%d columns in %d: %q", n, x.wide, l)
 		}
 		x.lines = append(x.lines, l)
 	}
 	return len(b), nil
 }
 
+// columns is how wide a line is. Of those here only Chinese letters take two.
+func columns(line string) (n int) {
+	for _, r := range line {
+		if n++; r >= 0x3000 {
+			n++
+		}
+	}
+	return n
+}
+
 // TestScreen: what is drawn is taken back, lines stay, and nothing is too wide, in terminals of any size.
 func TestScreen(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {200, 60}, {41, 16}, {40, 10}, {20, 3}, {132, 8}} {
+	notes := []string{strings.Repeat("long ", 50), strings.Repeat("長い", 50), "ü" + strings.Repeat("影片", 50)}
+	for k, size := range [][2]int{{80, 24}, {200, 60}, {41, 16}, {40, 10}, {20, 3}, {132, 8}, {81, 24}, {100, 24}, {101, 24}, {21, 3}} {
 		x := &terminal{t: t, wide: size[0]}
 		s := newScreen(x, true, func() (int, int) { return size[0], size[1] })
 		s.Line("first")
@@ -59,7 +69,7 @@ func TestScreen(t *testing.T) {
 			if i > 30 {
 				lanes = append(lanes, Lane{"fd00:1234:5678:9abc::1->fd00:1234:5678:9abc::2", "down", uint64(i * 3e7)})
 			}
-			s.Show(Frame{At: time.Duration(i) * 100 * time.Millisecond, Lanes: lanes, Done: uint64(i * 10e6), Total: uint64(i%2) * 2e9, Unit: "arrived", Note: strings.Repeat("long ", 50)})
+			s.Show(Frame{At: time.Duration(i) * 100 * time.Millisecond, Lanes: lanes, Done: uint64(i * 10e6), Total: uint64(i%2) * 2e9, Unit: "arrived", Note: notes[(i+k)%len(notes)]})
 			if len(x.lines) > size[1]+i {
 				t.Fatalf("%v: %d lines", size, len(x.lines))
 			}
@@ -96,6 +106,21 @@ func TestTexts(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestCut: what fits stays as it is, and what doesn't fills the room that there is.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"film", 4, "film"}, {"film", 3, "fi…"}, {"影片", 4, "影片"}, {"影片", 3, "影…"}, {"影片", 2, "…"}, {"e\u0301te\u0301", 3, "e\u0301te\u0301"}, {"", 0, ""},
+	} {
+		if got := cut(c.text, c.columns); got != c.want {
+			t.Errorf("%q in %d columns: %q, want %q", c.text, c.columns, got, c.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/guptarohit/asciigraph"
+	"github.com/mattn/go-runewidth"
 )
 
 // history is what a lane carried, as rates.
@@ -185,13 +186,21 @@ func (s *Screen) bar(columns int) string {
 	return " " + cut(text, columns-1)
 }
 
-// cut makes text fit.
+// cells is how many columns of a terminal a letter takes: two, if it is Chinese, say. What may take one or two takes one, as what is drawn here does.
+var cells = runewidth.Condition{}
+
+// cut makes text fit. Letters count one by one: what a terminal joins takes no more than that.
 func cut(text string, columns int) string {
-	r := []rune(text)
-	if len(r) <= columns {
-		return text
+	n, fits := 0, 0 // columns so far; bytes after which there is room for the sign that something is left out
+	for i, r := range text {
+		if n < columns {
+			fits = i
+		}
+		if n += cells.RuneWidth(r); n > columns {
+			return text[:fits] + "…"
+		}
 	}
-	return string(r[:max(0, columns-1)]) + "…"
+	return text
 }
 
 // Left is how long so many bytes take at a rate in MB/s; "" if that can't be said.
