@@ -42,7 +42,8 @@ func TestHalfOpenStrangers(t *testing.T) {
 		for _, secret := range []braid.Secret{{}, braid.NewSecret()} {
 			t.Run(fmt.Sprintf("%s, secret %v", c.name, secret), func(t *testing.T) {
 				tidy(t)
-				lw, dw := worker(t, braid.Options{Secret: secret}), worker(t, braid.Options{Secret: secret})
+				// Places are given back for others, and for no other reason, however long the strangers take to come.
+				lw, dw := worker(t, braid.Options{Secret: secret, Times: braid.Times{Hello: time.Hour}}), worker(t, braid.Options{Secret: secret})
 				ln, err := lw.Listen("127.0.0.1:0")
 				if err != nil {
 					t.Fatal(err)

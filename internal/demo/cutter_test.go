@@ -32,10 +32,16 @@ func TestCutter(t *testing.T) {
 		c := &cutter{
 			inj: f.inj, fence: f, time: 10 * time.Millisecond, watch: w, progress: func() float64 { return 1 },
 			tell:  func(line) { told.Add(1) },
-			waits: waits{worth: time.Millisecond, write: 20 * time.Millisecond, notice: 20 * time.Millisecond, back: 20 * time.Millisecond},
+			waits: patience,
 		}
-		if ends == allWell {
-			c.waits = patience
+		const soon = 50 * time.Millisecond // for what does not happen; what does has all the time that it takes on a busy machine
+		switch ends {
+		case noWrite:
+			c.waits.worth, c.waits.write = time.Millisecond, soon
+		case noNotice:
+			c.waits.notice = soon
+		case nothingUp, noHandOver, noReturn:
+			c.waits.back = soon
 		}
 		if ends > nothingUp {
 			w.note(braid.LaneUp, 0)

@@ -330,7 +330,7 @@ func TestJoinProof(t *testing.T) {
 // TestNoTwoMeanings: each proof has a purpose of its own, and no two conversations have one transcript.
 func TestNoTwoMeanings(t *testing.T) {
 	purposes := map[string]bool{}
-	for _, p := range []string{opensWith, agreesWith, declinesWith, confirmsWith, laneKeyFor, joinKeyFor, dialerJoins, acceptorJoins} {
+	for _, p := range []string{opensWith, agreesWith, declinesWith, confirmsWith, laneKeyFor, joinKeyFor, dialerJoins, acceptorJoins, admitsWith} {
 		if purposes[p] || strings.Contains(p, "\x00") {
 			t.Errorf("%q has two meanings", p)
 		}
