@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,9 @@ import (
 
 // ByteCount is a number of bytes with or without a unit.
 type ByteCount int64
+
+// mostBytes is a million terabytes: what is more is a slip of the pen.
+const mostBytes = 1e18
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (b *ByteCount) UnmarshalText(text []byte) error {
@@ -18,10 +22,13 @@ func (b *ByteCount) UnmarshalText(text []byte) error {
 		"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
 	}[s[len(digits):]]
 	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil || !known || !(n*unit >= 1 && n*unit <= 1<<60) {
+	switch n *= unit; {
+	case !known || err != nil && !errors.Is(err, strconv.ErrRange) || !(n >= 1):
 		return fmt.Errorf("%q is no number of bytes; write 1000000, 500M, 2G or 64MiB", text)
+	case n > mostBytes:
+		return fmt.Errorf("%q is too many bytes: 1000000T is the most", text)
 	}
-	*b = ByteCount(n * unit)
+	*b = ByteCount(n)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -11,10 +12,13 @@ func TestByteCount(t *testing.T) {
 			t.Errorf("%s is %d, %v, want %d", text, b, err, want)
 		}
 	}
-	for _, text := range []string{"", "x", "-1", "0", "1Q", "1MM", "M", "1e30", "nan"} {
+	for text, says := range map[string]string{
+		"": "64MiB", "x": "64MiB", "-1": "64MiB", "0": "64MiB", "0.5": "64MiB", "1Q": "64MiB", "1MM": "64MiB", "M": "64MiB", "nan": "64MiB", "-inf": "64MiB",
+		"1e30": "too many", "1e400": "too many", "inf": "too many", "2000000T": "too many", "1152921504606846977": "too many",
+	} {
 		var b ByteCount
-		if err := b.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is %d", text, b)
+		if err := b.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q is %d, %v, not %q", text, b, err, says)
 		}
 	}
 }
