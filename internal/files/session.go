@@ -135,12 +135,25 @@ func (x *session) run() {
 		x.srv.tell(x.report(true, err))
 	}
 	if err != nil {
-		x.leave(err, x.gone)
+		x.leave(x.told(err), x.gone)
 		x.revoke()
 	} else {
 		x.part()
 	}
 	x.srv.forget(x, err)
+}
+
+// told is an error as the sender is told it: what became of the files that had arrived is not to be guessed.
+func (x *session) told(err error) error {
+	switch {
+	case errors.As(err, new(*PartlyError)), errors.As(err, new(*tree.LeftError)): // it says it
+		return err
+	case x.left != nil:
+		return fmt.Errorf("%w; %w", err, x.left)
+	case codeOf(err) == dialogue.Failed:
+		return fmt.Errorf("%w; nothing of it was kept", err)
+	}
+	return err
 }
 
 // release gives back what a transfer holds: before the sender is told that it is over, so that it can send again at once.
@@ -263,6 +276,10 @@ func (x *session) all() error {
 // accept makes places on the disk and in memory, and says so.
 func (x *session) accept() (err error) {
 	if x.stage, err = x.srv.target.Stage(x.ctx, x.in.List); err != nil {
+		var left *tree.LeftError
+		if errors.As(err, &left) {
+			x.left = left
+		}
 		return err
 	}
 	if x.mem, err = x.srv.node.Alloc(window * dialogue.PieceBytes); err != nil {

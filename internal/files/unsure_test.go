@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/files/dialogue"
+	"github.com/openbraid/braid/internal/files/tree"
 )
 
 // finishes is a receiver that takes all pieces, and does as it is told when they are said to be all.
@@ -109,6 +111,27 @@ func TestStoppedWhilePlacing(t *testing.T) {
 		}
 		if b, err := os.ReadFile(filepath.Join(r.dir, "x")); err != nil || string(b) != "all of it" {
 			t.Error(string(b), err)
+		}
+	}
+}
+
+// TestTold: a sender is told what became of what had arrived, where that is not plain.
+func TestTold(t *testing.T) {
+	full, left := errors.New("no space left on device"), &tree.LeftError{Err: errors.New("busy")}
+	for _, c := range []struct {
+		err, left error
+		want      string
+	}{
+		{full, nil, full.Error() + "; nothing of it was kept"},
+		{full, left, full.Error() + "; " + left.Error()},
+		{fmt.Errorf("%w; %w", full, left), left, full.Error() + "; " + left.Error()},
+		{&PartlyError{Placed: 2, Err: full}, nil, (&PartlyError{Placed: 2, Err: full}).Error()},
+		{&dialogue.RefusedError{Text: "no"}, nil, "no"},
+		{&dialogue.RefusedError{Text: "no"}, left, "no; " + left.Error()},
+		{ErrInterrupted, nil, ErrInterrupted.Error()},
+	} {
+		if got := (&session{left: c.left}).told(c.err); got.Error() != c.want || !errors.Is(got, c.err) {
+			t.Errorf("%v, want %s", got, c.want)
 		}
 	}
 }

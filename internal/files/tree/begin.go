@@ -40,11 +40,16 @@ func barred(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		advice = "it was removed: make it, and start the receiver again"
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		advice = "make room there"
+	case full(err):
+		advice = makeRoom
 	}
 	return fmt.Errorf("nothing can be made in the receiver's directory: %w: %s", bareCause(err), advice)
 }
+
+// makeRoom is what to do about a disk that is full.
+const makeRoom = "make room there"
+
+func full(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 // bareCause is an error without the path, which is said in other words.
 func bareCause(err error) error {

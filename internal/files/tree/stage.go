@@ -136,13 +136,18 @@ func (s *Stage) create(i int) (*os.File, error) {
 	return f, nil
 }
 
-// named is an error with the name that the file will have.
+// named is an error with the name that the file will have, and what to do about it where that is known.
 func (s *Stage) named(i int, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return fmt.Errorf("%s %q: %w", p.Op, dialogue.Path(s.list, i), p.Err)
+		err = fmt.Errorf("%s %q: %w", p.Op, dialogue.Path(s.list, i), p.Err)
+	} else {
+		err = fmt.Errorf("%q: %w", dialogue.Path(s.list, i), err)
 	}
-	return fmt.Errorf("%q: %w", dialogue.Path(s.list, i), err)
+	if full(err) {
+		return fmt.Errorf("%w: %s", err, makeRoom)
+	}
+	return err
 }
 
 // finish closes a complete file.
