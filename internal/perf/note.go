@@ -2,6 +2,7 @@ package perf
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -66,7 +67,7 @@ func (n note) bytes() []byte {
 func parseNote(b []byte) (note, error) {
 	var n note
 	if err := json.Unmarshal(b, &n); err != nil {
-		return note{}, fmt.Errorf("the peer is no braid perftest: %w", err)
+		return note{}, errors.New("the peer is no braid perftest: another command, as braid recv, or another version of braid has that address")
 	}
 	if n.Version != version {
 		return note{Version: n.Version}, fmt.Errorf("the peer's perftest speaks version %d, this one %d: use the same braid on both sides", n.Version, version)

@@ -57,6 +57,14 @@ func (c *SecretFlags) Secret() (braid.Secret, error) {
 	return s, nil
 }
 
+// Advise adds to an error about secrets that differ how a command is given one.
+func Advise(err error) error {
+	if !errors.Is(err, braid.ErrSecret) {
+		return err
+	}
+	return fmt.Errorf("%w, by --secret-file FILE or in $%s", err, secretVariable)
+}
+
 // secretRoom is more than any secret needs.
 const secretRoom = 4096
 

@@ -47,13 +47,25 @@ Examples:
 `
 }
 
+// check says what can't be.
+func (c *Recv) check() error {
+	switch {
+	case c.MaxFiles < 1:
+		return fmt.Errorf("--max-files %d: a transfer has at least one file or directory; leave it out to take up to 250000", c.MaxFiles)
+	case c.Clients < 1 || c.Clients > 1000:
+		return fmt.Errorf("--clients %d: want 1 to 1000 transfers at a time", c.Clients)
+	case c.Stall < 0:
+		return fmt.Errorf("--stall %v: want a time, as 10m, or 0 to wait as long as the sender lives", c.Stall)
+	case c.Dir == "":
+		return errors.New("DIR is empty: name the directory in which files are to arrive, as . or incoming")
+	}
+	return nil
+}
+
 // Run is called by the parser.
 func (c *Recv) Run(w shell.World) error {
-	if c.MaxFiles < 1 || c.Clients < 1 || c.Clients > 1000 || c.Stall < 0 {
-		return shell.BadLine(errors.New("--max-files is at least 1, --clients 1 to 1000, --stall not below 0"))
-	}
-	if c.Dir == "" {
-		return shell.BadLine(errors.New("DIR is empty: name the directory in which files are to arrive, as . or incoming"))
+	if err := c.check(); err != nil {
+		return shell.BadLine(err)
 	}
 	o := files.ReceiveOptions{
 		Dir: c.Dir, Listen: withPort(c.Listen), Once: c.Once, Overwrite: c.Overwrite, Sync: c.Sync,
@@ -78,7 +90,7 @@ func (c *Recv) Run(w shell.World) error {
 	o.TurnedAway = func(lane string, err error) {
 		if !c.Quiet {
 			_, from, _ := strings.Cut(lane, "->")
-			fmt.Fprintf(people, "%s was turned away: %v\n", from, err)
+			fmt.Fprintf(people, "%s was turned away: %v\n", from, connect.Advise(err))
 		}
 	}
 	failed := false

@@ -135,14 +135,17 @@ func (c *Send) transfer(w shell.World) (*files.Summary, error) {
 	}
 	show := newShow(w, c)
 	o.Event = show.event
+	looked := show.looks(looksLong)
 	s, err := files.NewSender(w.Ctx, o)
+	looked()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	show.skipped(s)
 	defer show.follow(s)()
-	return s.Run(w.Ctx)
+	sum, err := s.Run(w.Ctx)
+	return sum, connect.Advise(err)
 }
 
 // notSent is the error of a transfer for people, and for the exit status: 130 when it was interrupted.

@@ -1,10 +1,14 @@
 package transfer
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/files"
@@ -44,6 +48,49 @@ func TestFailed(t *testing.T) {
 	}
 	if r := failed(&files.UnsureError{Err: interrupted}); !r.Unknown || !strings.Contains(r.Error, "look there") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestLooks: who waits for a large tree to be listed is told so, once; who asked for quiet, and whose tree is small, is not.
+func TestLooks(t *testing.T) {
+	for _, c := range []struct {
+		quiet bool
+		long  time.Duration
+		says  int
+	}{{false, 0, 1}, {true, 0, 0}, {false, time.Hour, 0}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := newShow(shell.World{ErrOut: shell.Output{File: w}}, &Send{Plain: true, Quiet: c.quiet}).looks(c.long)
+		var line string
+		if c.says > 0 {
+			line, _ = bufio.NewReader(r).ReadString('\n')
+		}
+		done()
+		w.Close()
+		rest, err := io.ReadAll(r)
+		r.Close()
+		if err != nil || strings.Count(line+string(rest), "looking at what is to be sent") != c.says {
+			t.Errorf("%+v: %q, %v", c, line+string(rest), err)
+		}
+	}
+}
+
+// TestRecvCheck: each flag that can't be is named, with its value.
+func TestRecvCheck(t *testing.T) {
+	good := Recv{Dir: "in", MaxFiles: 1, Clients: 1}
+	if err := good.check(); err != nil {
+		t.Error(err)
+	}
+	for says, spoil := range map[string]func(c *Recv){
+		"--max-files 0": func(c *Recv) { c.MaxFiles = 0 }, "--clients 0": func(c *Recv) { c.Clients = 0 }, "--clients 1001": func(c *Recv) { c.Clients = 1001 },
+		"--stall -1s": func(c *Recv) { c.Stall = -time.Second }, "DIR is empty": func(c *Recv) { c.Dir = "" },
+	} {
+		c := good
+		if spoil(&c); c.check() == nil || !strings.Contains(c.check().Error(), says) {
+			t.Errorf("%v, not %q", c.check(), says)
+		}
 	}
 }
 

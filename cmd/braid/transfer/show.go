@@ -32,6 +32,19 @@ func newShow(w shell.World, c *Send) *show {
 	return s
 }
 
+// looksLong is how long a look at what is to be sent may take until people are told that it goes on.
+const looksLong = time.Second
+
+// looks says so once if the look takes that long. done ends it.
+func (s *show) looks(long time.Duration) (done func() bool) {
+	if s.quiet {
+		return func() bool { return false }
+	}
+	return time.AfterFunc(long, func() {
+		fmt.Fprintf(s.w, "%6.2f s   looking at what is to be sent; it begins when all of it is listed\n", time.Since(s.begun).Seconds())
+	}).Stop
+}
+
 // showSkipped is how many things that are not sent are named.
 const showSkipped = 10
 
