@@ -97,10 +97,11 @@ func TestSecretsOfCommands(t *testing.T) {
 		var p *running
 		p, addr = recv(t, "--secret-file", file, dir)
 		status, _, errs := command(t, strings.Fields("send -q "+data+" "+addr+" "+args)...)
-		if status != shell.Failed || !strings.Contains(errs, want) {
+		const how = "give both the same, by --secret-file FILE or in $BRAID_SECRET"
+		if status != shell.Failed || !strings.Contains(errs, want) || !strings.Contains(errs, how) {
 			t.Errorf("send %s: status %d, %s", args, status, errs)
 		}
-		if line := p.line("was turned away"); !strings.Contains(line, want) {
+		if line := p.line("was turned away"); !strings.Contains(line, want) || !strings.Contains(line, how) {
 			t.Error(line)
 		}
 	}

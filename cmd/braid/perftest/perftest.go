@@ -154,7 +154,7 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	for _, t := range tests {
 		r, err := c.measure(w, addr, t, &p)
 		if err != nil {
-			return err
+			return connect.Advise(err)
 		}
 		broken = broken || r.Broken()
 	}
