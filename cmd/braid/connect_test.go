@@ -97,7 +97,7 @@ func TestSecretsOfCommands(t *testing.T) {
 		var p *running
 		p, addr = recv(t, "--secret-file", file, dir)
 		status, _, errs := command(t, strings.Fields("send -q "+data+" "+addr+" "+args)...)
-		const how = "give both the same, by --secret-file FILE or in $BRAID_SECRET"
+		const how = "give both the same (a secret is given by --secret-file FILE, or in $BRAID_SECRET)"
 		if status != shell.Failed || !strings.Contains(errs, want) || !strings.Contains(errs, how) {
 			t.Errorf("send %s: status %d, %s", args, status, errs)
 		}

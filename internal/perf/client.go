@@ -188,6 +188,9 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
 		c.awake()
 		c.node.Close()
+		if errors.Is(err, braid.ErrSecret) { // somebody is there
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w; is `braid perftest` running there?", err)
 	}
 	return c, nil

@@ -62,7 +62,7 @@ func Advise(err error) error {
 	if !errors.Is(err, braid.ErrSecret) {
 		return err
 	}
-	return fmt.Errorf("%w, by --secret-file FILE or in $%s", err, secretVariable)
+	return fmt.Errorf("%w (a secret is given by --secret-file FILE, or in $%s)", err, secretVariable)
 }
 
 // secretRoom is more than any secret needs.
