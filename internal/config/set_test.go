@@ -155,11 +155,22 @@ func TestRelate(t *testing.T) {
 	if err, want := s.Relate(), "probe-after (10ms, default) must not be above lost-after (9ms, f:1): change one of them"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if err := s.Environ([]string{"BRAID_PROBE_AFTER=5ms"}); err != nil {
-		t.Fatal(err)
+	for _, fits := range []string{"5ms", "9ms"} {
+		if err := s.Environ([]string{"BRAID_PROBE_AFTER=" + fits}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Relate(); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := s.Relate(); err != nil {
-		t.Error(err)
+}
+
+// TestTimesHaveUnits: also one of which any unit is the same.
+func TestTimesHaveUnits(t *testing.T) {
+	for _, text := range []string{"", "0", "5", "+0", "1.5", "5 s"} {
+		if d, ok := parseDuration(text); ok {
+			t.Errorf("%q is taken for %v", text, d)
+		}
 	}
 }
 

@@ -246,6 +246,22 @@ func TestNoPlan(t *testing.T) {
 	h.expect("10.0.0.1->10.0.0.9:7")
 }
 
+// TestRailIsBack: what waits to be dialed again, ever longer, is dialed at once when its rail comes back.
+func TestRailIsBack(t *testing.T) {
+	h := dialed(t)
+	h.s.Answered([]string{"10.0.0.9:7"}, true)
+	down := rails("10.0.0.1/24")
+	down[0].Traits = 0
+	h.stranded, h.bad = true, []string{"10.0.0.9"}
+	h.change(down)
+	h.lost(0)
+	h.wait(10 * time.Second) // it fails as often as it may
+	h.opened, h.bad = nil, nil
+	h.change(rails("10.0.0.1/24"))
+	h.wait(0)
+	h.expect("10.0.0.1->10.0.0.9:7")
+}
+
 // TestLimit: several ways share the time.
 func TestLimit(t *testing.T) {
 	h := dialed(t)

@@ -105,6 +105,18 @@ func TestTrickle(t *testing.T) {
 	}
 }
 
+// TestBursts: of a lane for which things wait now and then, what counts is the time in which it had something to do.
+func TestBursts(t *testing.T) {
+	l := newLane(0, 100e6)
+	for range 20 {
+		for range 16 {
+			l.post(frame) // 42 ms
+		}
+		l.run(100*time.Millisecond, 0, frame)
+	}
+	l.within(t, "busy for two fifths of the time", 0.2)
+}
+
 // TestForgiven: a lane that was slow, and is not used since, is tried again after some time, and after more if that was wrong.
 func TestForgiven(t *testing.T) {
 	l := newLane(1250e6, 12.5e6)

@@ -2,6 +2,9 @@ package multiproc
 
 import "testing"
 
+// unhurried is the environment of who takes no silence of a busy machine for a loss, before the system has said what happened.
+var unhurried = []string{"BRAID_PROBE_AFTER=300ms", "BRAID_LOST_AFTER=700ms"}
+
 // TestRailsComeAndGo: addresses and links come and go under a stream, at either end. Each time the lane goes at once and for that reason, not for
 // silence, comes back when it can, and nothing is lost or done twice.
 func TestRailsComeAndGo(t *testing.T) {
@@ -9,7 +12,7 @@ func TestRailsComeAndGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begin(t)
 			w := newWorld(t, 2)
-			p := w.pair(sides{})
+			p := w.pair(sides{listenEnv: unhurried, dialEnv: unhurried})
 			p.dialed(lane1, lane2)
 			side := []*child{p.client, p.server}[end]
 			gone := []string{"10.77.2.1", "10.77.2.2"}[end]
@@ -125,7 +128,7 @@ func TestIPv6(t *testing.T) {
 		w.at(end, "addr flush dev lane2 scope global")
 		w.at(end, "addr add fd77:1::%d/64 dev lane1 nodad", end+1)
 	}
-	p := w.pair(sides{listen: "[::]", dial: "[fd77:1::2]"})
+	p := w.pair(sides{listen: "[::]", dial: "[fd77:1::2]", listenEnv: unhurried, dialEnv: unhurried})
 	p.dialed(six1)
 	for end := range 2 {
 		w.addr(end, "add", []string{"fd77:2::1/64", "fd77:2::2/64"}[end], 2) // is checked for duplicates first

@@ -137,6 +137,33 @@ func TestSenderIsStrict(t *testing.T) {
 	}
 }
 
+// TestDoneBeforeFree: who says that all is done has given back each place, or was not done.
+func TestDoneBeforeFree(t *testing.T) {
+	for _, free := range []bool{false, true} {
+		o := NewOutgo(oneFile)
+		for _, n := range []Note{Ready{}, Accept{Window: 4}} {
+			if _, err := o.Heard(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.Take()
+		o.Take()
+		o.Announced(20)
+		o.Finished()
+		if _, err := o.Heard(Free{1}); err != nil {
+			t.Fatal(err)
+		}
+		if free {
+			if _, err := o.Heard(Free{0}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := o.Heard(Done{Files: 1, Bytes: 20}); (err == nil) != free || (o.State() == Over) != free {
+			t.Errorf("free %v: %v, %v", free, err, o.State())
+		}
+	}
+}
+
 // TestAborts: either side's abort ends the other.
 func TestAborts(t *testing.T) {
 	a := Abort{Code: Failed, Text: "why"}
