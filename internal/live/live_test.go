@@ -13,6 +13,8 @@ type terminal struct {
 	t     *testing.T
 	lines []string
 	wide  int
+
+	writes int
 }
 
 var up = regexp.MustCompile("^\r\x1b\\[([0-9]+)A\x1b\\[J")
@@ -20,6 +22,7 @@ var up = regexp.MustCompile("^\r\x1b\\[([0-9]+)A\x1b\\[J")
 var paint = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func (x *terminal) Write(b []byte) (int, error) {
+	x.writes++
 	text := string(b)
 	if m := up.FindStringSubmatch(text); m != nil {
 		n := 0
@@ -125,6 +128,37 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestManyLanes: as many are shown as there is room for, and always how far it is.
+func TestManyLanes(t *testing.T) {
+	for rows := 2; rows <= 20; rows++ {
+		x := &terminal{t: t, wide: 80}
+		s := newScreen(x, false, func() (int, int) { return 80, rows })
+		f := Frame{Unit: "arrived"}
+		for i := range 30 {
+			f.Lanes = append(f.Lanes, Lane{Name: "lane " + strings.Repeat("i", i), State: "up"})
+		}
+		s.Show(f)
+		if n := len(x.lines); n >= rows || n < rows-2 || !strings.Contains(x.lines[n-1], "arrived") {
+			t.Errorf("%d rows: %q", rows, x.lines)
+		}
+	}
+}
+
+// TestRedraw: who shows very often has it drawn now and then; what he shows last is what comes back behind a line.
+func TestRedraw(t *testing.T) {
+	x := &terminal{t: t, wide: 80}
+	s := newScreen(x, false, func() (int, int) { return 80, 10 })
+	for i := range 100 {
+		s.Show(Frame{At: time.Duration(i) * time.Millisecond, Done: uint64(i), Unit: "arrived"})
+	}
+	if x.writes > 3 || !strings.Contains(x.lines[0], "80 B arrived") {
+		t.Errorf("drawn %d times in a tenth of a second: %q", x.writes, x.lines)
+	}
+	if s.Line("event"); !strings.Contains(strings.Join(x.lines, "|"), "event| 99 B arrived") {
+		t.Errorf("%q", x.lines)
+	}
+}
+
 // TestNoTerminal: then there is no screen.
 func TestNoTerminal(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/out")
@@ -132,7 +166,18 @@ func TestNoTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	t.Setenv("TERM", "xterm")
 	if New(f) != nil {
 		t.Error("a file is taken for a terminal")
+	}
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("needs /dev/ptmx: ", err)
+	}
+	defer tty.Close()
+	for term, draws := range map[string]bool{"xterm": true, "dumb": false, "": false} {
+		if t.Setenv("TERM", term); (New(tty) != nil) != draws {
+			t.Errorf("TERM=%s: it draws: %v", term, !draws)
+		}
 	}
 }
