@@ -144,7 +144,7 @@ func TestFaultUsage(t *testing.T) {
 		"perftest --spawn -t am_bw -v --fault pause":              "use --json",
 		"perftest --spawn -t am_bw --pair-modes --fault pause":    "lanes that work",
 		"perftest --fault pause":                                  "--fault has no effect",
-		"perftest --fault-matrix -t am_bw":                        "-t has no effect",
+		"perftest --fault-matrix -s 8":                            "-s has no effect",
 		"fault 1 nonsense|x":                                      "line 1, column 1",
 		"inspect x":                                               "expected",
 	} {
