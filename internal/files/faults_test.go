@@ -205,19 +205,23 @@ func TestAllLanesAreLost(t *testing.T) {
 // TestAllLanesAreLostForGood: both sides end with an error, and nothing is left.
 func TestAllLanesAreLostForGood(t *testing.T) {
 	tidy(t)
-	short := braid.Times{Suspended: 300 * time.Millisecond, Peer: 300 * time.Millisecond}
+	short := braid.Times{Suspended: time.Second, Peer: time.Second} // a busy machine may stand still for less
 	r := receive(t, ReceiveOptions{Node: braid.Options{Times: short}})
 	node, inj := faulty(t)
 	node.Times = short
-	g := newGate(7<<20, 7<<20)
+	g, over := newGate(7<<20, 7<<20), make(chan struct{})
 	go func() {
-		<-g.reached
+		select {
+		case <-g.reached:
+		case <-over:
+		}
 		for _, rail := range rails {
 			inj.Cut(rail, fault.Silence, time.Minute)
 		}
 	}()
 	_, err := sendAs(t, SendOptions{Addr: r.addr, Stdin: g, Name: "stream", Node: node})
 	close(g.open)
+	close(over)
 	if !errors.Is(err, braid.ErrPeerFailed) {
 		t.Error(err)
 	}
