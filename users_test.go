@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/mix"
+	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
 	"github.com/openbraid/braid/transport/tcp"
 )
@@ -99,15 +101,20 @@ func TestA19_EachModeOnEachTransport(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" {
 		rc := func() transport.Transport { return softrc.New(softrc.Options{}) }
+		memory := func() transport.Transport { return shm.New(shm.Options{}) }
+		both := func(first, second transport.Transport) transport.Transport {
+			return mix.New(first, mix.Part{Transport: second, Takes: func(host string) bool { return host == "127.0.0.2" }})
+		}
 		sets = append(sets, []struct {
 			name string
 			addr string
 			make func() transport.Transport
 		}{
 			{"rc", "127.0.0.1:0", rc},
-			{"tcp and rc", "127.0.0.1:0", func() transport.Transport {
-				return mix.New(tcp.New(tcp.Options{}), mix.Part{Transport: rc(), Takes: func(host string) bool { return host == "127.0.0.2" }})
-			}},
+			{"shm", "127.0.0.1:0", memory},
+			{"tcp and rc", "127.0.0.1:0", func() transport.Transport { return both(tcp.New(tcp.Options{}), rc()) }},
+			{"tcp and shm", "127.0.0.1:0", func() transport.Transport { return both(tcp.New(tcp.Options{}), memory()) }},
+			{"rc and shm", "127.0.0.1:0", func() transport.Transport { return both(rc(), memory()) }},
 		}...)
 	}
 	for _, s := range sets {
@@ -183,5 +190,56 @@ func TestA21_OpenAndCloseFromBothEnds(t *testing.T) {
 				t.Fatalf("close %d: %v", i, err)
 			}
 		}
+	}
+}
+
+// TestA2_AbortIsTold: who ends an endpoint by force right behind much that he has posted loses what was not there yet, and the peer is told: with an error that says what happened, and never with
+// a message that is shorter than it was, or one after a gap.
+func TestA2_AbortIsTold(t *testing.T) {
+	for i := range 20 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			tidy(t)
+			const size, messages = 300_000, 64
+			told := make(chan error, 16)
+			p := connect(t, braid.Options{}, braid.Options{OnEvent: func(e braid.Event) {
+				if e.Kind == braid.Failed {
+					told <- e.Err
+				}
+			}})
+			var mu sync.Mutex
+			var wrong error
+			next := 0
+			p.bw.HandleAM(1, func(m *braid.Message) {
+				mu.Lock()
+				defer mu.Unlock()
+				got := m.Payload()
+				if want := byte(next); wrong == nil && (len(got) != size || got[0] != want || got[size-1] != want) {
+					wrong = fmt.Errorf("message %d has %d bytes, of message %d", next, len(got), got[0])
+				}
+				next++
+			})
+			for k := range messages {
+				p.a.PostAM(1, nil, bytes.Repeat([]byte{byte(k)}, size)).Release()
+			}
+			time.Sleep(time.Duration(i) * 300 * time.Microsecond) // any moment will do
+			p.a.Abort()
+			ctx := testContext(t)
+			select {
+			case err := <-told:
+				if !errors.Is(err, braid.ErrPeerClosed) && !errors.Is(err, braid.ErrPeerFailed) {
+					t.Errorf("told of %v", err)
+				}
+			case <-ctx.Done():
+				t.Fatal("the peer is not told")
+			}
+			if err := p.b.SendAM(ctx, 2, nil, nil); !errors.Is(err, braid.ErrPeerClosed) && !errors.Is(err, braid.ErrPeerFailed) {
+				t.Errorf("SendAM: %v", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if wrong != nil || next > messages {
+				t.Errorf("%d messages came: %v", next, wrong)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -140,6 +141,45 @@ func TestB19_FlapsForMinutes(t *testing.T) {
 				if n := c.ep.Lanes(); len(n) != 2 {
 					t.Errorf("%s has %d lanes", c.name, len(n))
 				}
+			}
+		})
+	}
+}
+
+// TestB8_AsConfigured: all lanes are gone for 40 s. With time enough the endpoint resumes and what waited is done; with less of it, or in a mode in which nobody takes over, each
+// operation ends once, with an error, and lanes that could be had again change nothing.
+func TestB8_AsConfigured(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		patient time.Duration
+		want    life.State
+	}{{"a minute", time.Minute, life.Ready}, {"ten seconds", 10 * time.Second, life.Failed}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := plain(t, 1, 2, true, config.Times{Suspended: c.patient})
+			ended := 0
+			post := func() {
+				for range 20 {
+					r, err := s.a.ep.PostAM(1, nil, make([]byte, 1<<20)) // more than a lane takes
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.a.eng.Then(r, func(err error) {
+						if ended++; (err == nil) != (c.want == life.Ready) {
+							t.Errorf("an operation ended with %v", err)
+						}
+					})
+				}
+			}
+			s.net.CutRail("a0", sim.Reset, sim.Both)
+			s.net.CutRail("a1", sim.Reset, sim.Both)
+			s.until(time.Second, func() bool { return s.a.ep.State() == life.Suspended })
+			post()
+			s.until(40*time.Second, func() bool { return false })
+			s.net.Heal("a0")
+			s.net.Heal("a1")
+			s.until(20*time.Second, func() bool { return false })
+			if st := s.a.ep.State(); st != c.want || ended != 20 || c.want == life.Failed && s.handled() != 0 || c.want == life.Ready && s.handled() != 20 {
+				t.Errorf("%v, %d operations ended, %d were executed", st, ended, s.handled())
 			}
 		})
 	}
