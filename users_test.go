@@ -165,13 +165,12 @@ func TestA19_EachModeOnEachTransport(t *testing.T) {
 func TestA21_OpenAndCloseFromBothEnds(t *testing.T) {
 	tidy(t)
 	p := connect(t, braid.Options{}, braid.Options{})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	times := 500
 	if testing.Short() {
 		times = 100
 	}
 	for i := range times {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // of each: all together take as long as the machine is busy
 		a, err := p.aw.Dial(ctx, p.ln.Addr())
 		if err != nil {
 			t.Fatalf("dial %d: %v", i, err)
@@ -190,6 +189,7 @@ func TestA21_OpenAndCloseFromBothEnds(t *testing.T) {
 				t.Fatalf("close %d: %v", i, err)
 			}
 		}
+		cancel()
 	}
 }
 
