@@ -144,7 +144,9 @@ func TestFaultUsage(t *testing.T) {
 		"perftest --spawn -t am_bw -v --fault pause":              "use --json",
 		"perftest --spawn -t am_bw --pair-modes --fault pause":    "lanes that work",
 		"perftest --fault pause":                                  "--fault has no effect",
-		"perftest --fault-matrix -s 8":                            "-s has no effect",
+		"perftest --fault-matrix -s 64k":                          "-s has no effect",
+		"perftest --fault-matrix --transport tcp,udp":             "there are tcp, shm and rc",
+		"perftest --fault-matrix -t am_bw,nosuch":                 "nosuch",
 		"fault 1 nonsense|x":                                      "line 1, column 1",
 		"inspect x":                                               "expected",
 	} {

@@ -84,7 +84,14 @@ func (c *Command) matrixOf(path []*kong.Path) (media []medium.Medium, tests []st
 		}
 	}
 	if c.Test != "" {
-		return media, strings.Split(c.Test, ","), nil
+		tests = strings.Split(c.Test, ",")
+		for _, name := range tests {
+			p := perf.Params{Test: name, Size: 8}
+			if err := p.Validate(); err != nil {
+				return nil, nil, err
+			}
+		}
+		return media, tests, nil
 	}
 	for _, t := range perf.Tests() {
 		tests = append(tests, t[0])
