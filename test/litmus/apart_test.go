@@ -33,9 +33,15 @@ type kept struct {
 	done     [room]effect // at the target
 	up       []string     // its lanes that are up, by their addresses
 	deadline time.Duration
+
+	told uint64 // a hash of ops and done
+	bare uint64 // a hash of the engine alone
 }
 
-func (s *state) hash() uint64 {
+func (s *state) hash() uint64 { return s.number(s.local, s.taken) }
+
+// number is the state's, with these for what its sides are and how many words are posted.
+func (s *state) number(local [3]uint64, taken int) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	put := func(ns ...uint64) {
@@ -45,8 +51,8 @@ func (s *state) hash() uint64 {
 			h.Write(b[:])
 		}
 	}
-	put(s.local[:]...)
-	put(uint64(s.now), s.made, uint64(s.taken), uint64(s.cut), uint64(len(s.ends)))
+	put(local[:]...)
+	put(uint64(s.now), s.made, uint64(taken), uint64(s.cut), uint64(len(s.ends)))
 	for i := range s.ends {
 		e := &s.ends[i]
 		put(flags(e), uint64(len(e.In)))
@@ -97,20 +103,21 @@ func (w *world) state(know map[uint64]*kept, before *state, only int) *state {
 			s.local[i] = before.local[i]
 			continue
 		}
+		var bare uint64
 		if i == target {
-			s.local[i] = w.hashOf(side.eng, w.done, w.sum)
+			s.local[i], bare = w.hashOf(side.eng, w.done, w.sum)
 		} else {
-			s.local[i] = w.hashOf(side.eng, side.ops, side.fences)
+			s.local[i], bare = w.hashOf(side.eng, side.ops, side.fences)
 		}
 		if know[s.local[i]] == nil {
-			know[s.local[i]] = w.keep(i)
+			know[s.local[i]] = w.keep(i, bare)
 		}
 	}
 	return s
 }
 
-func (w *world) keep(i int) *kept {
-	k := &kept{deadline: w.sides[i].eng.Deadline()}
+func (w *world) keep(i int, bare uint64) *kept {
+	k := &kept{deadline: w.sides[i].eng.Deadline(), bare: bare}
 	for _, o := range w.sides[i].ops {
 		k.ops, k.index = append(k.ops, o.fact), append(k.index, o.at)
 	}
@@ -127,6 +134,7 @@ func (w *world) keep(i int) *kept {
 			}
 		}
 	}
+	k.told, _ = w.hashOf(k.ops, k.done)
 	return k
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,25 +43,32 @@ type explorer struct {
 	first      int // lanes at the beginning
 	violations []string
 
-	hasher
-	world *world // as far as path has led
-	path  []step
+	plain bool // the engine makes each step, in a world built anew: what the rest must come to, too
+	most  int  // violations until it gives up
+
+	*hasher
+	world         *world // as far as path has led
+	path          []step
+	keeper        *keeper
+	again         bool // the state before the next step will be needed once more
+	backs         int
+	notes, played int
 
 	ran, taken, whole int // steps that the engine made, steps, and those that were not of one side
 }
 
 func newExplorer() *explorer {
-	return &explorer{know: map[uint64]*kept{}, steps: map[uint64]*change{}}
+	return &explorer{know: map[uint64]*kept{}, steps: map[uint64]*change{}, drained: map[uint64]bool{}, hasher: newHasher(), most: 3}
 }
 
 // explore visits all states of p and returns the number of paths.
 func (x *explorer) explore(p program) float64 {
-	x.program, x.paths, x.drained, x.violations = p, map[uint64]float64{}, map[uint64]bool{}, nil
+	x.program, x.paths, x.violations = p, map[uint64]float64{}, nil
 	x.plan, _, _ = p.plan()
-	x.world, x.path = nil, nil
-	w := newWorld(p, x.hasher)
-	s := w.state(x.know, nil, 0)
-	x.hasher, x.first = w.hasher, x.lanesUp(s)
+	x.world, x.path, x.keeper = newWorld(p, x.hasher), nil, newKeeper()
+	x.keeper.note(x.world, 0)
+	s := x.world.state(x.know, nil, 0)
+	x.first = x.lanesUp(s)
 	return x.visit(s, nil)
 }
 
@@ -83,7 +89,7 @@ func (x *explorer) visit(s *state, path []step) float64 {
 		n = 1
 	}
 	for _, st := range steps {
-		if len(x.violations) > 2 {
+		if len(x.violations) >= x.most {
 			break
 		}
 		next := append(path[:len(path):len(path)], st)
@@ -182,7 +188,7 @@ func (x *explorer) wait(s *state, path []step) *state {
 			alone = alone && x.steps[keys[i]] != nil
 		}
 	}
-	if alone {
+	if alone && !x.plain {
 		for i, k := range keys {
 			if k != 0 {
 				t = x.steps[k].apply(t, i, 0)
@@ -241,25 +247,14 @@ func (x *explorer) later(s *state) (t *state, alone bool) {
 
 // oneSide is a step of one side, that need not be run if that side has made it before.
 func (x *explorer) oneSide(s *state, st step, path []step) (*state, []happening) {
-	var side int
-	var input uint64
-	if st.do == doPost {
-		p := x.plan[s.taken]
-		side, input = p.side, maphash.String(seed, p.word)+uint64(p.ep)
-	} else {
-		e := s.end(st.end)
-		side, input = int(e.Host[0]-'a'), uint64(e.ID)<<8|uint64(st.do)
-		if st.do == doArrive {
-			input ^= e.In[0]
-		}
-	}
+	side, input := x.taker(s, st)
 	from := uint32(0)
 	if st.do == doArrive {
 		from = st.end
 	}
 	key := s.key(side, input)
 	c := x.steps[key]
-	if c != nil {
+	if c != nil && !x.plain {
 		t := c.apply(s, side, from)
 		if st.do == doPost {
 			t.taken++
@@ -298,31 +293,67 @@ func (s *state) key(side int, input uint64) uint64 {
 // run lets the engine make the last step of path, which follows s and is one of this side, or of all. nil: it broke a rule of the network.
 func (x *explorer) run(s *state, path []step, side int) *state {
 	last := len(path) - 1
-	if x.world == nil || len(x.path) > last || !slices.Equal(x.path, path[:len(x.path)]) {
-		x.world, x.path = newWorld(x.program, x.hasher), nil
-	}
-	if len(x.path) < last || last == 0 {
-		for _, st := range path[len(x.path):last] {
-			x.world.take(st)
-			x.ran++
-		}
-		if t := x.world.state(x.know, nil, 0); t.hash() != s.hash() { // most of these steps were not run one after the other before
-			panic(fmt.Sprintf("%s over %d lanes: the sides are not apart\n%s%+v\n%+v", x.words, x.lanes, x.tell(path[:last]), s, t))
-		}
-	}
+	x.goTo(s, path[:last])
 	x.world.effects = nil
 	x.world.take(path[last])
 	x.ran++
-	x.path = path
+	x.path = append(x.path, path[last])
 	if v := x.world.net.Violations(); len(v) > 0 {
 		x.violate(path, v)
-		x.world = nil
 		return nil
 	}
 	if side == anySide {
 		s = nil
 	}
 	return x.world.state(x.know, s, side)
+}
+
+// goTo makes x.world be where path leads, which is s.
+func (x *explorer) goTo(s *state, path []step) {
+	same := 0
+	for same < min(len(path), len(x.path)) && x.path[same] == path[same] {
+		same++
+	}
+	switch {
+	case x.plain:
+		same = 0
+		x.world, x.path = newWorld(x.program, x.hasher), nil
+	case same < len(x.path):
+		same = x.keeper.back(same)
+		x.path = x.path[:same]
+	}
+	for _, st := range path[same:] {
+		x.world.take(st)
+		x.path = append(x.path, st)
+		x.ran++
+	}
+	far := len(path) - same
+	if far == 0 && len(path)%8 != 0 {
+		return
+	}
+	if t := x.world.state(x.know, nil, 0); t.hash() != s.hash() { // most of these steps were not run one after the other before
+		panic(fmt.Sprintf("%s over %d lanes: the sides are not apart\n%s%+v\n%+v", x.words, x.lanes, x.tell(path), s, t))
+	}
+	if far >= 6 && !x.plain { // who comes from here once more need not go all this way
+		x.keeper.note(x.world, len(path))
+	}
+}
+
+// taker is the side that makes a step, and what it takes.
+func (x *explorer) taker(s *state, st step) (side int, input uint64) {
+	switch st.do {
+	case doPost:
+		p := x.plan[s.taken]
+		return p.side, maphash.String(seed, p.word) + uint64(p.ep)
+	case doArrive, doTell:
+		e := s.end(st.end)
+		input = uint64(e.ID)<<8 | uint64(st.do)
+		if st.do == doArrive {
+			input ^= e.In[0]
+		}
+		return int(e.Host[0] - 'a'), input
+	}
+	return anySide, 0
 }
 
 // take makes a step.
@@ -366,7 +397,7 @@ func (x *explorer) story(s *state) *story {
 
 // check looks at all that happened between two states.
 func (x *explorer) check(s, t *state, events []happening) []string {
-	if s.local == t.local {
+	if len(events) == 0 && x.told(s) == x.told(t) {
 		return nil
 	}
 	y, after := x.story(s), x.story(t)
@@ -388,6 +419,30 @@ func (x *explorer) check(s, t *state, events []happening) []string {
 	return y.fails
 }
 
+// told are hashes of what the checks know of each side.
+func (x *explorer) told(s *state) (told [3]uint64) {
+	for i, l := range s.local {
+		if k := x.know[l]; k != nil {
+			told[i] = k.told
+		}
+	}
+	return told
+}
+
+// bare is the number of a state in which nothing is left to be reported: of engines and wires.
+func (x *explorer) bare(s *state) uint64 {
+	if x.plain {
+		return s.hash()
+	}
+	local := s.local
+	for i, l := range local {
+		if k := x.know[l]; k != nil {
+			local[i] = k.bare
+		}
+	}
+	return s.number(local, x.cuts)
+}
+
 // finish looks at what still arrives, in one order, when everything is executed and reported, until lanes are as they were: nothing may
 // be executed once more, also if a lane is cut on the way.
 func (x *explorer) finish(s *state, path []step) {
@@ -396,7 +451,7 @@ func (x *explorer) finish(s *state, path []step) {
 		return
 	}
 	for idle := 0; s != nil && idle < 20; {
-		h := s.hash() + uint64(idle)
+		h := x.bare(s) + uint64(idle)
 		if x.drained[h] {
 			return
 		}

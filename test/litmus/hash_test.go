@@ -1,48 +1,48 @@
 package litmus
 
 import (
-	"fmt"
+	"bytes"
+	"cmp"
 	"hash/maphash"
-	"math"
 	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // hasher makes one number of everything that can be reached from some values: pointers are numbered in the order in which they are met, so
-// that two worlds that differ in nothing but addresses are one state.
+// that two worlds that differ in nothing but addresses are one state. It is what a run of everything takes longest for, so each type is
+// looked at once, and its values are read where they are.
 type hasher struct {
 	sum    uint64
 	plans  map[reflect.Type]*plan
-	seen   map[met]uint64
-	memory uintptr // of the region: what refers to it is known by where, since its bytes follow from what was written
+	seen   *meetings
+	hand   unsafe.Pointer // what an interface points to
+	memory uintptr        // of the region: what refers to it is known by where, since its bytes follow from what was written
 }
 
 var seed = maphash.MakeSeed()
 
-// met is a pointer that was met: what it points to and its first field have the same address.
-type met struct {
-	at uintptr
-	of reflect.Type
-}
+func newHasher() *hasher { return &hasher{plans: map[reflect.Type]*plan{}, seen: &meetings{}} }
 
-func (w *world) hashOf(roots ...any) uint64 {
-	h := &w.hasher
-	h.sum, h.memory = 1, reflect.ValueOf(w.region.Bytes).Pointer()
-	if clear(h.seen); h.seen == nil {
-		h.seen, h.plans = make(map[met]uint64, 512), make(map[reflect.Type]*plan, 128)
+// hashOf is the number of all these, and that of the first alone.
+func (w *world) hashOf(roots ...any) (all, first uint64) {
+	h := w.hasher
+	h.sum, h.memory = 1, uintptr(unsafe.Pointer(&w.region.Bytes[0]))
+	h.seen.forget()
+	for i, r := range roots {
+		if h.inside(reflect.ValueOf(r)); i == 0 {
+			first = h.sum
+		}
 	}
-	for _, r := range roots {
-		h.value(reflect.ValueOf(r))
-	}
-	return h.sum
+	return h.sum, first
 }
 
 // What does not decide how a run goes on: counters for people, memory that is used again, and names.
 var (
 	noTypes = []string{"slog.Logger", "outbox.Scratch", "outbox.Stats", "worker.Stats", "mpool.Pool", "reassembly.Pool", "sim.Config", "sim.pool", "config.Config",
-		"transport.Buffer", "sync.Mutex", "atomic.Int32", "memory.Region", "memory.Table", "fsm.Table"}
+		"transport.Buffer", "sync.Mutex", "atomic.Int32", "memory.Region", "memory.Table", "fsm.Table", "failover.cell"}
 	noFields = []string{"lane.Lane.Fault", "sim.endpoint.net", "sim.endpoint.peer", "sim.endpoint.failAt", "sim.endpoint.failErr", "sim.sender.out", "sim.Iface.net", "sim.Iface.in", "sim.Host.net", "arrivals.Room[*github.com/openbraid/braid/internal/worker.link].turn", "arrivals.guest[*github.com/openbraid/braid/internal/worker.link].came",
 		"sim.Net.hash", "sim.Net.seq", "sim.Net.seed", "sim.Net.found", "sim.event.seq", "timer.Timer.seq", "timer.Set.seq", "sim.item.place"}
 )
@@ -59,147 +59,242 @@ func (h *hasher) bytes(b []byte) {
 
 func (h *hasher) text(s string) { h.number(maphash.String(seed, s)) }
 
-func (h *hasher) value(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Invalid, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-	case reflect.Float32, reflect.Float64:
-		h.number(math.Float64bits(v.Float()))
-	case reflect.Bool:
-		if v.Bool() {
-			h.number(1)
-		} else {
-			h.number(0)
-		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		h.number(uint64(v.Int()))
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		h.number(v.Uint())
-	case reflect.String:
-		h.text(v.String())
-	case reflect.Interface:
-		if !v.IsNil() {
-			h.number(h.plan(v.Elem().Type()).name)
-			h.value(v.Elem())
-		}
-	case reflect.Pointer:
-		h.pointer(v)
-	case reflect.Slice, reflect.Array:
-		h.list(v)
-	case reflect.Map:
-		h.mapping(v)
-	case reflect.Struct:
-		h.structure(v)
+// meetings are the pointers that were met: what one points to and its first field have the same address, and are not the same.
+type meetings struct {
+	slots [1 << 13]struct {
+		at   unsafe.Pointer
+		of   *plan
+		turn uint32
+		n    uint32
 	}
+	turn, n uint32
 }
 
-func (h *hasher) pointer(v reflect.Value) {
-	if v.IsNil() {
-		h.number(0)
-		return
-	}
-	p := met{v.Pointer(), v.Type()}
-	if n := h.seen[p]; n != 0 {
-		h.number(n)
-		return
-	}
-	h.seen[p] = uint64(len(h.seen) + 1)
-	h.value(v.Elem())
-}
+func (m *meetings) forget() { m.turn, m.n = m.turn+1, 0 }
 
-func (h *hasher) list(v reflect.Value) {
-	h.number(uint64(v.Len()))
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
-		if at := v.Pointer() - h.memory; at < slotSize*room {
-			h.number(uint64(at) + 1<<32)
-			return
+// number is that of a pointer that was met before, 0 if this is the first time.
+func (m *meetings) number(at unsafe.Pointer, of *plan) uint32 {
+	if m.n > uint32(len(m.slots)/2) {
+		panic("more is reachable than there is room for")
+	}
+	i := (uint64(uintptr(at))>>3*0x9e3779b97f4a7c15 ^ of.name) >> 40
+	for {
+		s := &m.slots[i%uint64(len(m.slots))]
+		if s.turn != m.turn {
+			m.n++
+			s.at, s.of, s.turn, s.n = at, of, m.turn, m.n
+			return 0
 		}
-		h.bytes(v.Bytes())
-		return
-	}
-	if h.plan(v.Type()).heap {
-		h.heap(v)
-		return
-	}
-	for i := range v.Len() {
-		h.value(v.Index(i))
-	}
-}
-
-// heap is a set: the order of its array is an accident.
-func (h *hasher) heap(v reflect.Value) {
-	var all []string
-	for i := range v.Len() {
-		e := v.Index(i)
-		all = append(all, fmt.Sprint(e.FieldByName("at").Int(), e.FieldByName("kind").Uint(), e.FieldByName("ep").IsNil()))
-	}
-	slices.Sort(all)
-	for _, s := range all {
-		h.text(s)
-	}
-}
-
-func (h *hasher) mapping(v reflect.Value) {
-	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	for _, k := range keys {
-		if k.Kind() == reflect.String || k.CanUint() || k.CanInt() {
-			h.text(fmt.Sprint(k))
-			h.value(v.MapIndex(k))
+		if s.at == at && s.of == of {
+			return s.n
 		}
+		i++
 	}
 }
 
 // plan is how values of a type are hashed.
 type plan struct {
-	skip   bool
-	item   bool  // of a wire
-	place  bool  // of the record of order
-	heap   bool  // of events
-	fields []int // of a struct
-	name   uint64
+	name uint64
+	walk func(*hasher, unsafe.Pointer) // nil: there is nothing to be seen
 }
 
 func (h *hasher) plan(t reflect.Type) *plan {
-	if p := h.plans[t]; p != nil {
-		return p
+	p := h.plans[t]
+	if p == nil {
+		p = &plan{name: maphash.String(seed, t.String())}
+		h.plans[t] = p
+		p.walk = h.walker(t)
 	}
-	name := t.String()
-	p := &plan{
-		name: maphash.String(seed, name),
-		skip: slices.Contains(noTypes, name) || strings.HasPrefix(name, "atomic.Pointer") || strings.HasPrefix(name, "fsm.Table"),
-		item: name == "sim.item", place: name == "order.Place", heap: strings.HasSuffix(name, "sim.heap"),
-	}
-	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		if f := t.Field(i); f.Type.Kind() != reflect.Func && !slices.Contains(noFields, name+"."+f.Name) {
-			p.fields = append(p.fields, i)
-		}
-	}
-	h.plans[t] = p
 	return p
 }
 
-func (h *hasher) structure(v reflect.Value) {
-	p := h.plan(v.Type())
-	if p.skip {
+func (p *plan) value(h *hasher, at unsafe.Pointer) {
+	if p.walk != nil {
+		p.walk(h, at)
+	}
+}
+
+// inside is what is in an interface.
+func (h *hasher) inside(v reflect.Value) {
+	if !v.IsValid() {
+		h.number(0)
 		return
 	}
-	if p.place { // what is not 0, from its first epoch on
-		tallies, head := v.FieldByName("tallies"), int(v.FieldByName("head").Int())
-		h.number(v.FieldByName("n").Uint())
-		for i := head; i < tallies.Len(); i++ {
-			if n := tallies.Index(i).FieldByName("n").Uint(); n > 0 {
-				h.number(tallies.Index(i).FieldByName("epoch").Uint())
-				h.number(n)
+	p := h.plan(v.Type())
+	h.number(p.name)
+	if v.Kind() == reflect.Pointer {
+		h.hand = v.UnsafePointer()
+		p.value(h, unsafe.Pointer(&h.hand))
+		return
+	}
+	c := reflect.New(v.Type())
+	c.Elem().Set(v)
+	p.value(h, c.UnsafePointer())
+}
+
+func read[T any](at unsafe.Pointer) T { return *(*T)(at) }
+
+// walker makes the plan of a type.
+func (h *hasher) walker(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int8, reflect.Uint8:
+		return func(h *hasher, at unsafe.Pointer) { h.number(uint64(read[uint8](at))) }
+	case reflect.Int16, reflect.Uint16:
+		return func(h *hasher, at unsafe.Pointer) { h.number(uint64(read[uint16](at))) }
+	case reflect.Int32, reflect.Uint32, reflect.Float32:
+		return func(h *hasher, at unsafe.Pointer) { h.number(uint64(read[uint32](at))) }
+	case reflect.Int, reflect.Uint, reflect.Int64, reflect.Uint64, reflect.Uintptr, reflect.Float64:
+		return func(h *hasher, at unsafe.Pointer) { h.number(read[uint64](at)) }
+	case reflect.String:
+		return func(h *hasher, at unsafe.Pointer) { h.text(read[string](at)) }
+	case reflect.Interface:
+		return func(h *hasher, at unsafe.Pointer) { h.inside(reflect.NewAt(t, at).Elem().Elem()) }
+	case reflect.Pointer:
+		return h.pointer(t)
+	case reflect.Slice:
+		return h.slice(t)
+	case reflect.Array:
+		n, size, e := t.Len(), t.Elem().Size(), h.plan(t.Elem())
+		return func(h *hasher, at unsafe.Pointer) {
+			for i := range n {
+				e.value(h, unsafe.Add(at, uintptr(i)*size))
 			}
 		}
-		return
+	case reflect.Map:
+		return h.mapping(t)
+	case reflect.Struct:
+		return h.structure(t)
 	}
-	if p.item { // the bytes of its buffer that are its own
-		if b := v.FieldByName("buf"); !b.IsNil() {
-			h.bytes(b.Elem().FieldByName("Bytes").Bytes()[:v.FieldByName("size").Int()])
+	return nil // a function, a channel
+}
+
+func (h *hasher) pointer(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	to := h.plan(t.Elem())
+	return func(h *hasher, at unsafe.Pointer) {
+		p := read[unsafe.Pointer](at)
+		if p == nil {
+			h.number(0)
+		} else if n := h.seen.number(p, to); n != 0 {
+			h.number(uint64(n))
+		} else {
+			to.value(h, p)
 		}
 	}
-	for _, i := range p.fields {
-		h.value(v.Field(i))
+}
+
+// header is a slice.
+type header struct {
+	at       unsafe.Pointer
+	len, cap int
+}
+
+func (h *hasher) slice(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	e, size := h.plan(t.Elem()), t.Elem().Size()
+	switch {
+	case t.Elem().Kind() == reflect.Uint8:
+		return func(h *hasher, at unsafe.Pointer) {
+			b := read[[]byte](at)
+			if in := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - h.memory; in < slotSize*room {
+				h.number(uint64(in) + 1<<32)
+				h.number(uint64(len(b)))
+				return
+			}
+			h.bytes(b)
+		}
+	case strings.HasSuffix(t.String(), "sim.heap"):
+		return nil // the order of its array is an accident; see sim.Dues
+	}
+	return func(h *hasher, at unsafe.Pointer) {
+		s := read[header](at)
+		h.number(uint64(s.len))
+		for i := range s.len {
+			e.value(h, unsafe.Add(s.at, uintptr(i)*size))
+		}
+	}
+}
+
+// mapping are the values behind keys that can be put in order.
+func (h *hasher) mapping(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	var compare func(a, b reflect.Value) int
+	switch k := reflect.Zero(t.Key()); {
+	case k.Kind() == reflect.String:
+		compare = func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }
+	case k.CanInt():
+		compare = func(a, b reflect.Value) int { return cmp.Compare(a.Int(), b.Int()) }
+	case k.CanUint():
+		compare = func(a, b reflect.Value) int { return cmp.Compare(a.Uint(), b.Uint()) }
+	default:
+		return nil
+	}
+	return func(h *hasher, at unsafe.Pointer) {
+		v := reflect.NewAt(t, at).Elem()
+		keys := v.MapKeys()
+		slices.SortFunc(keys, compare)
+		h.number(uint64(len(keys)))
+		for _, k := range keys {
+			h.inside(k)
+			h.inside(v.MapIndex(k))
+		}
+	}
+}
+
+var zeros [1 << 10]byte
+
+// field is one that is looked at.
+type field struct {
+	at uintptr
+	of *plan
+}
+
+func (h *hasher) structure(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	name := t.String()
+	switch {
+	case slices.Contains(noTypes, name), strings.HasPrefix(name, "atomic.Pointer"), strings.HasPrefix(name, "fsm.Table"):
+		return nil
+	case name == "order.Place":
+		return tallies(t)
+	}
+	var fields []field
+	for i := range t.NumField() {
+		if f := t.Field(i); !slices.Contains(noFields, name+"."+f.Name) {
+			if of := h.plan(f.Type); of.walk != nil || f.Type.Kind() == reflect.Struct {
+				fields = append(fields, field{f.Offset, of})
+			}
+		}
+	}
+	size := t.Size()
+	return func(h *hasher, at unsafe.Pointer) {
+		if size >= 64 && size <= uintptr(len(zeros)) && bytes.Equal(unsafe.Slice((*byte)(at), size), zeros[:size]) {
+			h.number(0) // as most of a ring
+			return
+		}
+		for _, f := range fields {
+			f.of.value(h, unsafe.Add(at, f.at))
+		}
+	}
+}
+
+// tallies are what is in a place of the record of order: what is not 0, from its first epoch on.
+func tallies(t reflect.Type) func(*hasher, unsafe.Pointer) {
+	offset := func(t reflect.Type, name string) uintptr {
+		f, ok := t.FieldByName(name)
+		if !ok {
+			panic("order.Place has no " + name)
+		}
+		return f.Offset
+	}
+	all, _ := t.FieldByName("tallies")
+	each := all.Type.Elem()
+	head, sum, epoch, n := offset(t, "head"), offset(t, "n"), offset(each, "epoch"), offset(each, "n")
+	return func(h *hasher, at unsafe.Pointer) {
+		h.number(read[uint64](unsafe.Add(at, sum)))
+		s := read[header](unsafe.Add(at, all.Offset))
+		for i := read[int](unsafe.Add(at, head)); i < s.len; i++ {
+			one := unsafe.Add(s.at, uintptr(i)*each.Size())
+			if k := read[uint32](unsafe.Add(one, n)); k > 0 {
+				h.number(read[uint64](unsafe.Add(one, epoch)))
+				h.number(uint64(k))
+			}
+		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 //	P put of 8 bytes     Q put of two frames      S put of two frames with a signal     s the same in one frame
 //	M message            L message of two frames  G0 get of the word of operation 0
 //	A fetch and add      a add                    all of them to one word
-//	|  fence of the endpoint                      || fence of the worker
+//	|  fence of the endpoint                      || fence of the worker         ~ none, and the checks take it for one
 //	F  flush: of the endpoint     W of its worker     Fs until buffers are free     Fl of its first lane     Fm of the memory of puts
 //	X  flush that cancels what waits              C0 cancel of operation 0
 //	@1 from here on for the endpoint 1            @c for that of a second worker
@@ -74,7 +74,7 @@ type effect struct {
 }
 
 const (
-	slotSize = 8 << 10
+	slotSize = 5 << 10
 	big      = 5000 // two frames
 	room     = 8    // operations
 	sum      = room // which of the words is added to
@@ -114,7 +114,7 @@ type world struct {
 	done    [room]effect
 	effects []happening // of the last step
 	cut     int
-	hasher
+	*hasher
 }
 
 // happening is one effect at the target.
@@ -155,7 +155,7 @@ func (p program) plan() (all []posting, endpoints int, both bool) {
 }
 
 // newWorld connects everybody. From then on nothing happens by itself.
-func newWorld(p program, h hasher) *world {
+func newWorld(p program, h *hasher) *world {
 	w := &world{program: p, hasher: h}
 	w.net = sim.New(1, sim.Config{MaxHead: 2048, MaxFrame: 4096, ZeroCopy: 1 << 20, PlaceFrom: 1 << 20, Window: 256, Steered: true})
 	plan, endpoints, both := p.plan()
@@ -270,6 +270,9 @@ func (w *world) post() {
 	w.taken++
 	word, ep, s := p.word, w.eps[p.ep], w.sides[p.side]
 	switch word[0] {
+	case '~':
+		s.fences[p.ep]++
+		return
 	case '|':
 		if word == "||" {
 			s.eng.Fence()
