@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,11 @@ import (
 
 // words are what all processes write and read: naturally aligned, eight bytes each.
 const words = 4
+
+const (
+	perRound = 40 // accesses of a client, after which all wait for each other
+	most     = 4  // that a client has under way
+)
 
 // monotonic is a clock that all processes of a machine share.
 func monotonic() int64 {
@@ -102,7 +108,11 @@ func history(s *self, j job) {
 		if batch%20 == 0 {
 			c.cut(j.Rails, batch/20+j.Size)
 		}
-		i += c.some(uint64(j.Size)<<32 | uint64(i))
+		before := i / perRound
+		if i += c.some(uint64(j.Size)<<32 | uint64(i)); i/perRound > before {
+			s.say("round")
+			<-s.heard // all have made theirs
+		}
 	}
 	s.say("handovers %d", ep.Stats().Handovers)
 	s.must(ep.Close(ctx))
@@ -135,7 +145,7 @@ func (c *client) some(value uint64) int {
 		buf       [8]byte
 		r         braid.Request
 	}
-	all := make([]open, 1+c.luck.IntN(4))
+	all := make([]open, 1+c.luck.IntN(most))
 	for i := range all {
 		o := &all[i]
 		o.kind, o.word, o.value = kind(c.luck.IntN(int(compareSwap)+1)), c.luck.IntN(words), value+uint64(i)
@@ -214,50 +224,103 @@ func TestLinearizable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var ops []porcupine.Operation
-	var mu sync.Mutex
-	note := func(client int, a access, call, end int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		ops = append(ops, porcupine.Operation{ClientId: client, Input: a, Call: call, Return: end})
-	}
+	book := &book{mem: mem, now: make([]uint64, words)}
 	stop := make(chan struct{})
 	var once sync.Once
 	var loads sync.WaitGroup
 	t.Cleanup(func() { once.Do(func() { close(stop) }); loads.Wait() })
-	loads.Go(func() { owner(mem, stop, func(a access, call, end int64) { note(len(clients), a, call, end) }) })
+	loads.Go(func() { book.owner(len(clients), stop) })
 	handovers := 0
-	for i, c := range clients {
-		handovers += hear(t, c, func(a access, call, end int64) { note(i, a, call, end) })
+	for left := clients; len(left) > 0; {
+		var on []*child
+		for _, c := range left {
+			if n, over := hear(t, c, func(a access, call, end int64) { book.note(slices.Index(clients, c), a, call, end) }); over {
+				handovers += n
+			} else {
+				on = append(on, c)
+			}
+		}
+		book.turn()
+		for _, c := range on {
+			c.tell("on")
+		}
+		left = on
 	}
 	once.Do(func() { close(stop) })
 	loads.Wait()
-	swapped := swapped(ops)
-	t.Logf("%d accesses, %d compared and swapped, %d hand-overs", len(ops), swapped, handovers)
+	book.turn()
+	swapped, accesses, widest := 0, 0, 0
+	for _, p := range book.pages {
+		swapped += p.swapped()
+		accesses += len(p.ops)
+		widest = max(widest, len(p.ops))
+		if err := p.decide(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Logf("%d accesses, %d compared and swapped, %d hand-overs; %d parts, the largest of %d", accesses, swapped, handovers, len(book.pages), widest)
 	if swapped == 0 {
 		t.Error("nothing that was compared was the same")
 	}
 	if handovers == 0 {
 		t.Error("no lane was lost: nothing was tested")
 	}
-	switch r := porcupine.CheckOperationsTimeout(registers, ops, patience); r {
-	case porcupine.Ok:
-	case porcupine.Unknown:
-		t.Log("the checker did not come to an end: the machine is busy")
-	default:
-		t.Error("the history is not linearizable")
+}
+
+// page is what was done to one word in one round: from a moment at which nothing was under way, when it was this, to the next such moment. It
+// is small enough to be decided whatever else the machine does.
+type page struct {
+	word, round int
+	begin       uint64
+	ops         []porcupine.Operation
+}
+
+// book is a history, cut where nothing is under way.
+type book struct {
+	mem   *braid.Memory
+	mu    sync.Mutex
+	round int
+	now   []uint64 // what the words were at the last cut
+	open  [words]page
+	pages []page
+}
+
+func (b *book) note(client int, a access, call, end int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.enter(client, a, call, end)
+}
+
+func (b *book) enter(client int, a access, call, end int64) {
+	p := &b.open[a.word]
+	p.ops = append(p.ops, porcupine.Operation{ClientId: client, Input: a, Call: call, Return: end})
+}
+
+// turn ends a round: nobody else accesses anything.
+func (b *book) turn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.open {
+		call := monotonic()
+		is := b.mem.Word64(uint64(8 * i)).Load()
+		b.enter(len(b.open), access{word: i, old: is}, call, monotonic())
+		p := b.open[i]
+		p.word, p.round, p.begin = i, b.round, b.now[i]
+		b.pages, b.open[i], b.now[i] = append(b.pages, p), page{}, is
 	}
+	b.round++
 }
 
 // owner loads the words and adds to them.
-func owner(mem *braid.Memory, stop <-chan struct{}, note func(access, int64, int64)) {
+func (b *book) owner(client int, stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-stop:
 			return
 		case <-time.After(time.Millisecond):
 		}
-		w, a := mem.Word64(uint64(8*(i%words))), access{word: i % words}
+		w, a := b.mem.Word64(uint64(8*(i%words))), access{word: i % words}
+		b.mu.Lock()
 		call := monotonic()
 		if i%3 == 0 {
 			a.kind, a.value = fetchAdd, uint64(i)
@@ -265,13 +328,14 @@ func owner(mem *braid.Memory, stop <-chan struct{}, note func(access, int64, int
 		} else {
 			a.old = w.Load()
 		}
-		note(a, call, monotonic())
+		b.enter(client, a, call, monotonic())
+		b.mu.Unlock()
 	}
 }
 
 // swapped is how many compared what was there.
-func swapped(ops []porcupine.Operation) (n int) {
-	for _, o := range ops {
+func (p page) swapped() (n int) {
+	for _, o := range p.ops {
 		if a := o.Input.(access); a.kind == compareSwap && a.old == a.compare {
 			n++
 		}
@@ -279,8 +343,64 @@ func swapped(ops []porcupine.Operation) (n int) {
 	return n
 }
 
-// hear takes what a client says, until it is done.
-func hear(t *testing.T, c *child, note func(access, int64, int64)) (handovers int) {
+// effort is how many steps of the model a page may take. It is no time, which a busy machine would use up; one of a run takes some hundreds.
+const effort = 20_000_000
+
+// decide says why a page is not linearizable, or that it could not be told.
+func (p page) decide() error {
+	steps := 0
+	word := porcupine.Model{
+		Init: func() any { return p.begin },
+		Step: func(state, input, _ any) (bool, any) {
+			if steps++; steps > effort {
+				return false, state
+			}
+			after, ok := input.(access).after(state.(uint64))
+			return ok, after
+		},
+	}
+	switch ok := porcupine.CheckOperations(word, p.ops); {
+	case ok:
+		return nil
+	case steps > effort:
+		return fmt.Errorf("word %d, round %d: %d accesses, too many at a time to be decided in %d steps; make rounds smaller (perRound)", p.word, p.round, len(p.ops), effort)
+	}
+	return fmt.Errorf("word %d, round %d, which began as %#x: no order of its %d accesses explains what they read:\n%+v", p.word, p.round, p.begin, len(p.ops), p.ops)
+}
+
+// TestPages: what decides about histories finds what it is for, and decides the widest round that there can be.
+func TestPages(t *testing.T) {
+	at := func(call, end int64, a access) porcupine.Operation {
+		return porcupine.Operation{Input: a, Call: call, Return: end}
+	}
+	for name, p := range map[string]page{
+		"a stale read":           {ops: []porcupine.Operation{at(0, 1, access{kind: put, value: 7}), at(2, 3, access{old: 0})}},
+		"an addition made twice": {begin: 5, ops: []porcupine.Operation{at(0, 1, access{kind: add, value: 2}), at(2, 3, access{old: 9})}},
+		"one of a round before":  {begin: 5, ops: []porcupine.Operation{at(0, 1, access{old: 5}), at(2, 3, access{old: 7})}},
+		"an addition lost":       {ops: []porcupine.Operation{at(0, 9, access{kind: fetchAdd, value: 1}), at(0, 9, access{kind: fetchAdd, value: 1})}},
+	} {
+		if err := p.decide(); err == nil || !strings.Contains(err.Error(), "explains") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wide := page{}
+	for i := range int64(3 * (perRound + most)) { // in threes of four that are all open at once
+		begin := i / 12 * 10
+		wide.ops = append(wide.ops, at(begin, begin+9, access{kind: add, value: 1}))
+	}
+	n := int64(len(wide.ops))
+	wide.ops = append(wide.ops, at(10*n, 10*n+1, access{old: uint64(n)}))
+	if err := wide.decide(); err != nil {
+		t.Error(err)
+	}
+	wide.ops[n].Input = access{old: uint64(n) + 1} // every order has to be refuted
+	if err := wide.decide(); err == nil || !strings.Contains(err.Error(), "explains") {
+		t.Error(err)
+	}
+}
+
+// hear takes what a client says, until its round is over, or all of it.
+func hear(t *testing.T, c *child, note func(access, int64, int64)) (handovers int, over bool) {
 	late := time.After(3 * patience)
 	for {
 		select {
@@ -299,28 +419,13 @@ func hear(t *testing.T, c *child, note func(access, int64, int64)) (handovers in
 				note(a, call, end)
 			case "handovers":
 				fmt.Sscan(rest, &handovers)
+			case "round":
+				return 0, false
 			case "done":
-				return handovers
+				return handovers, true
 			}
 		case <-late:
 			t.Fatal("a client does not come to an end")
 		}
 	}
-}
-
-// registers are words that are changed one access at a time.
-var registers = porcupine.Model{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		parts := make([][]porcupine.Operation, words)
-		for _, o := range history {
-			i := o.Input.(access).word
-			parts[i] = append(parts[i], o)
-		}
-		return parts
-	},
-	Init: func() any { return uint64(0) },
-	Step: func(state, input, _ any) (bool, any) {
-		after, ok := input.(access).after(state.(uint64))
-		return ok, after
-	},
 }
