@@ -92,7 +92,7 @@ func (x *explorer) visit(s *state, path []step) float64 {
 		if len(x.violations) >= x.most {
 			break
 		}
-		next := append(path[:len(path):len(path)], st)
+		next := append(path, st)
 		if t := x.take(s, st, next); t != nil {
 			n += x.visit(t, next)
 		} else {
@@ -457,7 +457,7 @@ func (x *explorer) finish(s *state, path []step) {
 		}
 		x.drained[h] = true
 		for _, cut := range x.breaks(s) {
-			next := append(path[:len(path):len(path)], cut)
+			next := append(path, cut)
 			if t := x.take(s, cut, next); t != nil {
 				x.finish(t, next)
 			}
@@ -468,7 +468,7 @@ func (x *explorer) finish(s *state, path []step) {
 		} else if idle++; idle > 1 && x.lanesUp(s) == x.first {
 			return
 		}
-		path = append(path[:len(path):len(path)], st)
+		path = append(path, st)
 		s = x.take(s, st, path)
 	}
 }
