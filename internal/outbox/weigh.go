@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/transport"
 )
 
 // What has no order goes where it will be acknowledged soonest, by what each lane brings and has under way (internal/weight). What has one
@@ -82,6 +83,21 @@ func (b *Box) Prefer(instance string) bool {
 		}
 	}
 	return false
+}
+
+// Declared takes how fast the interfaces of the lanes are from now on, in Mbit/s, 0: not known. What has no order goes by it at once.
+func (b *Box) Declared(now time.Duration, speed func(transport.Endpoint) (near bool, mbit int)) {
+	changed := false
+	for _, s := range b.up {
+		if _, mbit := speed(s.Tep); mbit != s.Speed {
+			s.Speed, changed = mbit, true
+			s.meter.Declare(float64(mbit) * perMbit)
+		}
+	}
+	if changed && len(b.up) > 1 {
+		b.elect(now)
+		b.host.Wake()
+	}
 }
 
 // soonest is the lane on which something of so many bytes would be acknowledged first, nil if there is none. For bulk a round trip

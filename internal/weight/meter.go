@@ -80,6 +80,19 @@ func (m *Meter) set(rate float64) {
 	m.perByte = 1e9 / m.rate
 }
 
+// Declare takes what the interface says from now on, 0 that it does not say: it is believed until it is measured. What was found to be less than
+// that is not the interface's doing, unless it became faster.
+func (m *Meter) Declare(declared float64) {
+	if declared <= 0 {
+		return
+	}
+	if declared > m.most || m.rate > declared {
+		m.set(declared)
+	}
+	m.most, m.hoped, m.forgive = declared, true, forgive
+	m.stretched = stretched{begun: m.at, first: m.last}
+}
+
 // Rate is what the lane is thought to carry, in bytes per second.
 func (m *Meter) Rate() float64 { return m.rate }
 

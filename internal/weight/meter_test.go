@@ -227,3 +227,28 @@ func BenchmarkCost(b *testing.B) {
 	}
 	_ = sum
 }
+
+// TestDeclare: an interface that says that it is slower is believed at once, and one that is faster; what was measured below both stays.
+func TestDeclare(t *testing.T) {
+	m := weight.New(1250e6)
+	m.Declare(12.5e6)
+	if m.Rate() != 12.5e6 {
+		t.Errorf("declared to have become slower: %.1f MB/s", m.Rate()/1e6)
+	}
+	m.Declare(125e6)
+	if m.Rate() != 125e6 {
+		t.Errorf("and faster again: %.1f MB/s", m.Rate()/1e6)
+	}
+	m.Declare(0)
+	if m.Rate() != 125e6 {
+		t.Errorf("without a word: %.1f MB/s", m.Rate()/1e6)
+	}
+	l := newLane(125e6, 5e6)
+	l.run(time.Second, 4<<20, frame)
+	l.Declare(60e6)
+	l.within(t, "slower, and still faster than what it was measured to carry", 0.12)
+	l.Declare(1250e6)
+	l.rate = 1000e6
+	l.run(time.Second, 4<<20, frame)
+	l.within(t, "much faster", 0.12)
+}

@@ -33,6 +33,7 @@ func (w *Worker) RailsChanged(rails []topo.Rail) {
 }
 
 func (ep *Endpoint) railsChanged(was topo.View, moves bool) {
+	ep.box.Declared(ep.w.now, ep.w.ground.Runs)
 	if ep.terms.Mode != wire.ModeFailover {
 		return // a lane that is given up would be the end of it
 	}

@@ -13,6 +13,10 @@ var few = []program{
 	{"S", 2, 1, sim.Reset},
 	{"G1 | P", 2, 0, sim.Reset},
 	{"P @1 P || P", 1, 0, sim.Reset},
+	{"M >1 M", 2, 0, sim.Reset},
+	{"M P >1 | M", 2, 0, sim.Reset},
+	{"P V0 P | P", 2, 0, sim.Reset},
+	{"M V0 P | M M", 2, 0, sim.Reset},
 }
 
 // many take a minute or two: make litmus runs them too.
@@ -53,6 +57,20 @@ var many = []program{
 	{"A C0 | a F", 1, 1, sim.Reset},
 	{"A @1 A || A @0 a W", 1, 0, sim.Reset},
 	{"A @c A | A @0 | a", 1, 1, sim.Reset},
+
+	// The order lane moves, and lanes become slower.
+	{"M >1 | M", 2, 0, sim.Reset},
+	{"Q >1 M | P", 2, 0, sim.Reset},
+	{"M | >1 P | M F", 2, 0, sim.Reset},
+	{"L >1 M >0 | M", 2, 0, sim.Reset},
+	{"Q | V0 P | M", 2, 0, sim.Reset},
+	{"M V0 A | M >1 F", 2, 0, sim.Reset},
+	{"P >1 M | P", 3, 0, sim.Reset},
+	{"M >1 | M", 2, 1, sim.Reset},
+	{"M >1 M | P", 2, 1, sim.Reset},
+	{"P V0 P | P", 2, 1, sim.Reset},
+	{"M V0 | >1 M", 2, 1, sim.Reset},
+	{"M V0 P | M M", 2, 1, sim.Reset},
 
 	// Flushes of a part, of a worker, and what is canceled.
 	{"Q P Fs", 2, 0, sim.Reset},

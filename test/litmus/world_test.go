@@ -27,6 +27,7 @@ import (
 //	|  fence of the endpoint                      || fence of the worker         ~ none, and the checks take it for one
 //	F  flush: of the endpoint     W of its worker     Fs until buffers are free     Fl of its first lane     Fm of the memory of puts
 //	X  flush that cancels what waits              C0 cancel of operation 0
+//	>1 its messages are to move to its lane 1     V0 the interface of lane 0 becomes much slower
 //	@1 from here on for the endpoint 1            @c for that of a second worker
 type program struct {
 	words string
@@ -89,6 +90,7 @@ const (
 // side is one worker and its host.
 type side struct {
 	name   string
+	rails  []string
 	host   *sim.Host
 	eng    *worker.Worker
 	mem    *memory.Table
@@ -189,7 +191,7 @@ func (w *world) start(i int, name string) {
 	for k := range w.lanes {
 		rails = append(rails, fmt.Sprintf("%s%d", name, k))
 	}
-	s := &side{name: name, host: w.net.Host(name, rails...)}
+	s := &side{name: name, rails: rails, host: w.net.Host(name, rails...)}
 	env := s.host.Env()
 	s.mem = memory.NewTable(env.Rand)
 	var err error
@@ -286,6 +288,10 @@ func (w *world) post() {
 			s.fences[p.ep]++
 		}
 		return
+	case '>', 'V':
+		w.weigh(s, ep, word[0], int(word[1]-'0'))
+		w.poll(p.side)
+		return
 	case 'C':
 		if o := w.ops[word[1]-'0']; o.r != nil {
 			s.eng.Cancel(o.r)
@@ -307,6 +313,18 @@ func (w *world) post() {
 	}
 	s.eng.Flush()
 	w.poll(p.side)
+}
+
+// weigh makes the n-th lane the one for messages, or a slow one.
+func (w *world) weigh(s *side, ep *worker.Endpoint, how byte, n int) {
+	if how == 'V' {
+		rails := topo.Fixed(s.rails...)
+		rails[n].Speed = 10 // Mbit/s, beside what is thought to be a gigabit
+		s.eng.RailsChanged(rails)
+	} else if ls := ep.Lanes(); n < len(ls) {
+		ep.Prefer(ls[n].Instance.String())
+	}
+	s.eng.Flush()
 }
 
 func (w *world) operate(o *op, ep *worker.Endpoint) (err error) {

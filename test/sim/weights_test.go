@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport/sim"
 )
@@ -384,6 +385,29 @@ func TestMove(t *testing.T) {
 		h.gap = 0
 		if _, s := h.shares(t, 3*time.Millisecond); len(h.open) > 0 || s[1-i%2] < 0.95 {
 			t.Errorf("%d messages have not ended, shares %.3f after messages were to move to lane %d", len(h.open), s, 1-i%2)
+		}
+	}
+}
+
+// TestSpeedChanges: an interface that says that it is slower now is left, before anything is measured: small puts at once, messages when it has
+// been so for a quarter of a second. And the other way round.
+func TestSpeedChanges(t *testing.T) {
+	h := newHaul(t, 125, 125)
+	for i := range 2 {
+		rails := topo.Fixed(h.a.rails...)
+		rails[i].Speed, rails[1-i].Speed = 10, 1000
+		h.a.eng.RailsChanged(rails)
+		if l := h.up()[i]; l.Speed != 10 {
+			t.Errorf("lane %d has %d Mbit/s", i, l.Speed)
+		}
+		h.kind, h.size, h.depth = request.Put, 64, 4
+		if _, s := h.shares(t, 3*time.Millisecond); s[1-i] < 0.95 {
+			t.Errorf("shares %.3f of puts when lane %d became slow", s, i)
+		}
+		h.kind, h.size, h.depth = request.AM, 2000, 4
+		h.run(t, 1500*time.Millisecond)
+		if _, s := h.shares(t, 10*time.Millisecond); s[1-i] < 0.95 {
+			t.Errorf("shares %.3f of messages when lane %d became slow", s, i)
 		}
 	}
 }
