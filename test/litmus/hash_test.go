@@ -257,20 +257,34 @@ func (h *hasher) structure(t reflect.Type) func(*hasher, unsafe.Pointer) {
 	var fields []field
 	for i := range t.NumField() {
 		if f := t.Field(i); !slices.Contains(noFields, name+"."+f.Name) {
-			if of := h.plan(f.Type); of.walk != nil || f.Type.Kind() == reflect.Struct {
-				fields = append(fields, field{f.Offset, of})
-			}
+			fields = append(fields, field{f.Offset, h.plan(f.Type)})
 		}
 	}
-	size := t.Size()
-	return func(h *hasher, at unsafe.Pointer) {
-		if size >= 64 && size <= uintptr(len(zeros)) && bytes.Equal(unsafe.Slice((*byte)(at), size), zeros[:size]) {
-			h.number(0) // as most of a ring
-			return
-		}
+	all := func(h *hasher, at unsafe.Pointer) {
 		for _, f := range fields {
 			f.of.value(h, unsafe.Add(at, f.at))
 		}
+	}
+	if t.Size() < 64 || t.Size() > uintptr(len(zeros)) {
+		return all
+	}
+	return ring(all, t.Size())
+}
+
+// ring is for what most of a ring is: nothing at all. What only looks like that, an empty slice with room, gets the same number.
+func ring(all func(*hasher, unsafe.Pointer), size uintptr) func(*hasher, unsafe.Pointer) {
+	var nothing uint64
+	return func(h *hasher, at unsafe.Pointer) {
+		before := h.sum
+		h.sum = 1
+		if zero := bytes.Equal(unsafe.Slice((*byte)(at), size), zeros[:size]); zero && nothing != 0 {
+			h.sum = nothing
+		} else if all(h, at); zero {
+			nothing = h.sum
+		}
+		it := h.sum
+		h.sum = before
+		h.number(it)
 	}
 }
 

@@ -50,7 +50,8 @@ type moment struct {
 
 // tracing is how more parts are found in values of a type.
 type tracing struct {
-	walk func(*keeper, unsafe.Pointer) // nil: it points nowhere
+	walk   func(*keeper, unsafe.Pointer)
+	points bool
 }
 
 func newKeeper() *keeper {
@@ -119,15 +120,16 @@ func (k *keeper) reach(t reflect.Type, at unsafe.Pointer, n int) {
 		}
 		return
 	}
-	walk, size := k.tracing(t).walk, t.Size()
-	if walk == nil {
+	to := k.tracing(t)
+	if !to.points {
 		return
 	}
+	size := t.Size()
 	if n < 0 {
-		walk(k, at)
+		to.reach(k, at)
 	}
 	for i := range n {
-		walk(k, unsafe.Add(at, uintptr(i)*size))
+		to.reach(k, unsafe.Add(at, uintptr(i)*size))
 	}
 }
 
@@ -207,7 +209,7 @@ func (p *part) restore() {
 func (k *keeper) tracing(t reflect.Type) *tracing {
 	p := k.plans[t]
 	if p == nil {
-		p = &tracing{}
+		p = &tracing{points: points(t)}
 		k.plans[t] = p
 		p.walk = k.walker(t)
 	}
@@ -222,10 +224,10 @@ func (k *keeper) inside(v reflect.Value) {
 		if !v.IsNil() {
 			k.point(v.Type().Elem(), v.UnsafePointer())
 		}
-	case k.tracing(v.Type()).walk != nil:
+	case k.tracing(v.Type()).points:
 		c := reflect.New(v.Type())
 		c.Elem().Set(v)
-		k.tracing(v.Type()).walk(k, c.UnsafePointer())
+		k.tracing(v.Type()).reach(k, c.UnsafePointer())
 	}
 }
 
@@ -271,13 +273,13 @@ func (k *keeper) walker(t reflect.Type) func(*keeper, unsafe.Pointer) {
 			}
 		}
 	case reflect.Array:
-		e, size := k.tracing(t.Elem()).walk, t.Elem().Size()
-		if e == nil {
+		if !points(t) {
 			return nil
 		}
+		e, size := k.tracing(t.Elem()), t.Elem().Size()
 		return func(k *keeper, at unsafe.Pointer) {
 			for i := range t.Len() {
-				e(k, unsafe.Add(at, uintptr(i)*size))
+				e.reach(k, unsafe.Add(at, uintptr(i)*size))
 			}
 		}
 	case reflect.Struct:
@@ -287,18 +289,10 @@ func (k *keeper) walker(t reflect.Type) func(*keeper, unsafe.Pointer) {
 }
 
 func (k *keeper) fields(t reflect.Type) func(*keeper, unsafe.Pointer) {
-	type one struct {
-		at   uintptr
-		walk func(*keeper, unsafe.Pointer)
-	}
-	var all []one
+	var all []reaching
 	for i := range t.NumField() {
-		f := t.Field(i)
-		if slices.Contains(constant, f.Type.String()) {
-			continue
-		}
-		if walk := k.tracing(f.Type).walk; walk != nil {
-			all = append(all, one{f.Offset, walk})
+		if f := t.Field(i); points(f.Type) {
+			all = append(all, reaching{f.Offset, k.tracing(f.Type)})
 		}
 	}
 	if len(all) == 0 {
@@ -306,7 +300,39 @@ func (k *keeper) fields(t reflect.Type) func(*keeper, unsafe.Pointer) {
 	}
 	return func(k *keeper, at unsafe.Pointer) {
 		for _, f := range all {
-			f.walk(k, unsafe.Add(at, f.at))
+			f.of.reach(k, unsafe.Add(at, f.at))
 		}
 	}
+}
+
+// reaching is a field that leads on. What its type leads to may not be known yet when it is found: types lead to themselves.
+type reaching struct {
+	at uintptr
+	of *tracing
+}
+
+func (p *tracing) reach(k *keeper, at unsafe.Pointer) {
+	if p.walk != nil {
+		p.walk(k, at)
+	}
+}
+
+// points says whether values of a type may lead to what can change.
+func points(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface, reflect.Pointer, reflect.Map, reflect.Slice:
+		return true
+	case reflect.Array:
+		return points(t.Elem())
+	case reflect.Struct:
+		if slices.Contains(constant, t.String()) {
+			return false
+		}
+		for i := range t.NumField() {
+			if points(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
