@@ -81,7 +81,7 @@ func TestRow2_FencedIsNoError(t *testing.T) {
 	}
 }
 
-// Row 6: operations that wait from before the first lane, behind fences, while lanes come, go and come: each is
+// Row 6: operations that wait from before the first lane, atomic ones among them, behind fences, while lanes come, go and come: each is
 // posted from a turn, in its order, and nothing waits inside another.
 func TestRow6_FencesWhileQueuedOperationsAreReplayed(t *testing.T) {
 	s := newStage(t, 2, wire.ModeFailover)
@@ -90,7 +90,7 @@ func TestRow6_FencesWhileQueuedOperationsAreReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.a.ep = ep
-	for _, l := range strings.Split("put a 0; put2 a 100000; fence a; am a; wfence a; get a 0 g; fence a; put2 a 300000; fence a; am a; flush a f", ";") {
+	for _, l := range strings.Split("put a 0; put2 a 100000; fence a; am a; wfence a; get a 0 g; fence a; fadd a v; add a; wfence a; put2 a 300000; fence a; am a; flush a f", ";") {
 		s.do(t, strings.Fields(l))
 	}
 	for i := 0; len(ep.Lanes()) == 0 || ep.State() == life.Dialing; i++ {
@@ -104,7 +104,7 @@ func TestRow6_FencesWhileQueuedOperationsAreReplayed(t *testing.T) {
 	s.do(t, []string{"settle"})
 	s.a.eng.Release(dial)
 	rest := s.log.String()
-	for _, w := range []string{"at 0", "AM payload", "Get payload", "GetData", "at 300000", "handled message 1", "a: f ended: <nil>"} {
+	for _, w := range []string{"at 0", "AM payload", "Get payload", "GetData", "AtomicOp", "AtomicOp", "at 300000", "handled message 1", "a: f ended: <nil>"} {
 		i := strings.Index(rest, w)
 		if i < 0 {
 			t.Fatalf("%q is missing, or not in its place:\n%s", w, s.log.String())
