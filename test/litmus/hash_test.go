@@ -28,8 +28,12 @@ func newHasher() *hasher { return &hasher{plans: map[reflect.Type]*plan{}, seen:
 
 // hashOf is the number of all these, and that of the first alone.
 func (w *world) hashOf(roots ...any) (all, first uint64) {
-	h := w.hasher
-	h.sum, h.memory = 1, uintptr(unsafe.Pointer(&w.region.Bytes[0]))
+	w.hasher.memory = uintptr(unsafe.Pointer(&w.region.Bytes[0]))
+	return w.hasher.of(roots...)
+}
+
+func (h *hasher) of(roots ...any) (all, first uint64) {
+	h.sum = 1
 	h.seen.forget()
 	for i, r := range roots {
 		if h.inside(reflect.ValueOf(r)); i == 0 {

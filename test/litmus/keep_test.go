@@ -58,12 +58,12 @@ func newKeeper() *keeper {
 	return &keeper{plans: map[reflect.Type]*tracing{}, parts: map[where]*part{}}
 }
 
-// note makes a moment of what can be reached from w now, after so many steps.
-func (k *keeper) note(w *world, steps int) {
+// note makes a moment of what can be reached from a pointer now, after so many steps.
+func (k *keeper) note(from any, steps int) {
 	m := moment{steps: steps, log: len(k.log)}
 	k.turn++
 	k.reached = make([]*part, 0, len(k.parts))
-	k.reach(reflect.TypeFor[world](), unsafe.Pointer(w), -1)
+	k.inside(reflect.ValueOf(from))
 	m.parts = k.reached
 	k.moments = append(k.moments, m)
 }

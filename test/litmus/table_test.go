@@ -123,8 +123,8 @@ const every = 1 << 30
 var classes = []class{
 	{1, 1, 0, [3]int{every, every, 0}}, {1, 2, 0, [3]int{every, every, 0}}, {1, 1, 1, [3]int{every, every, every}}, {1, 2, 1, [3]int{1, every, every}},
 	{2, 1, 0, [3]int{every, every, 0}}, {2, 2, 0, [3]int{8, every, 0}}, {2, 1, 1, [3]int{2, every, every}}, {2, 2, 1, [3]int{0, every, every}},
-	{3, 1, 0, [3]int{8, every, 0}}, {3, 2, 0, [3]int{4, 80, 0}}, {3, 1, 1, [3]int{0, 16, every}}, {3, 2, 1, [3]int{0, 6, every}},
-	{4, 1, 0, [3]int{8, 120, 0}}, {4, 2, 0, [3]int{2, 30, 0}}, {4, 1, 1, [3]int{0, 8, every}}, {4, 2, 1, [3]int{0, 2, every}},
+	{3, 1, 0, [3]int{8, every, 0}}, {3, 2, 0, [3]int{4, 80, 0}}, {3, 1, 1, [3]int{0, 16, every}}, {3, 2, 1, [3]int{0, 16, every}},
+	{4, 1, 0, [3]int{8, 120, 0}}, {4, 2, 0, [3]int{2, 60, 0}}, {4, 1, 1, [3]int{0, 24, every}}, {4, 2, 1, [3]int{0, 8, every}},
 }
 
 // TestAll explores all programs of each class, or a part of them that the seed chooses.
