@@ -251,7 +251,9 @@ func (b *Box) postReplays(q *replays) (n int) {
 		q.pop()
 		if r.at != nil {
 			r.move(l)
-			l.touchAgain(&r.frame, r.epoch)
+			for _, region := range wire.Changes(r.frame.ID, r.frame.Head) {
+				l.touch(region, r.epoch)
+			}
 		}
 		if inOrder {
 			b.ordered.unacked++

@@ -6,8 +6,6 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/weight"
-	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/transport"
 )
 
 // seat is a lane instance as the box sees it, with its place in the book, from LaneUp until nothing of it is left there.
@@ -26,25 +24,6 @@ type seat struct {
 func (s *seat) touch(region uint32, epoch uint64) {
 	if !s.touched.Is(region, epoch) {
 		s.touched.Note(region, epoch, s.place.First())
-	}
-}
-
-// touchAgain is touch for a frame that is replayed.
-func (s *seat) touchAgain(f *transport.Frame, epoch uint64) {
-	switch f.ID {
-	case wire.IDPut:
-		if h, err := wire.DecodePut(f.Head); err == nil {
-			s.touch(h.Index, epoch)
-		}
-	case wire.IDPutSignal:
-		if h, err := wire.DecodePutSignal(f.Head); err == nil {
-			s.touch(h.Index, epoch)
-			s.touch(h.Signal.Index, epoch)
-		}
-	case wire.IDAtomicOp:
-		if h, err := wire.DecodeAtomicOp(f.Head); err == nil {
-			s.touch(h.Index, epoch)
-		}
 	}
 }
 

@@ -87,16 +87,12 @@ func (b *Box) Prefer(instance string) bool {
 
 // Declared takes how fast the interfaces of the lanes are from now on, in Mbit/s, 0: not known. What has no order goes by it at once.
 func (b *Box) Declared(now time.Duration, speed func(transport.Endpoint) (near bool, mbit int)) {
-	changed := false
 	for _, s := range b.up {
 		if _, mbit := speed(s.Tep); mbit != s.Speed {
-			s.Speed, changed = mbit, true
+			s.Speed = mbit
 			s.meter.Declare(float64(mbit) * perMbit)
+			b.Weigh(now)
 		}
-	}
-	if changed && len(b.up) > 1 {
-		b.elect(now)
-		b.host.Wake()
 	}
 }
 

@@ -131,7 +131,7 @@ var mutants = []mutant{
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
 	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
 	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.len() == 0", "	return true", seeds},
-	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "			l.touchAgain(&r.frame, r.epoch)\n", "", seeds},
+	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(region, r.epoch)\n", "				_ = region\n", seeds},
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
 		" || t.hand != nil && !t.hand.over() {", " {", "./internal/worker -run TestFlush"},
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
