@@ -93,7 +93,7 @@ var mutants = []mutant{
 		"	p.word = word\n", "	if p.word = word; b.gets.replies.tail != nil {\n		b.gets.replies.tail.word = word\n	}\n", atomics},
 	{"a fetch that was canceled keeps its credit", "internal/outbox/atomic.go", "		g.asked--\n", "", atomics},
 	{"a flush does not wait for results", "internal/outbox/flush.go", "b.book.Done(epoch) && b.unsent.First() > epoch }", "b.book.Done(epoch) }", atomics},
-	{"a flush of memory forgets replayed changes", "internal/outbox/seat.go", "	case wire.IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
+	{"a flush of memory forgets replayed changes", "internal/wire/changes.go", "	case IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
 	{"a fetch waits for its answer behind a fence", "internal/outbox/get.go", "		if r.Kind == request.Atomic {\n", "		if false {\n", litmus},
 	{"a compare and swap is two steps", "internal/memory/execute.go", "!w.CompareAndSwap(old, v)", "w.Swap(v) == v+1", "./internal/memory"},
 	{"a word of four bytes is changed as one of eight", "internal/memory/execute.go", "	if h.Size == 4 {\n", "	if h.Size == 4 && h.Offset > 1<<40 {\n", "./internal/memory"},
