@@ -96,7 +96,7 @@ var mutants = []mutant{
 	{"a flush of memory forgets replayed changes", "internal/wire/changes.go", "	case IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
 	{"a fetch waits for its answer behind a fence", "internal/outbox/get.go", "		if r.Kind == request.Atomic {\n", "		if false {\n", litmus},
 	{"a compare and swap is two steps", "internal/memory/execute.go", "!w.CompareAndSwap(old, v)", "w.Swap(v) == v+1", "./internal/memory"},
-	{"a word of four bytes is changed as one of eight", "internal/memory/execute.go", "	if h.Size == 4 {\n", "	if h.Size == 4 && h.Offset > 1<<40 {\n", "./internal/memory"},
+	{"a word of four bytes is changed as one of eight", "internal/memory/execute.go", "	if h.Size == 4 {\n		w := r.Word32", "	if h.Size == 4 && h.Offset > 1<<40 {\n		w := r.Word32", "./internal/memory"},
 
 	// Rails.
 	{"an address that this host has too is dialed", "internal/topo/judge.go", "	case v.owns(to):", "	case false:", "./internal/topo"},
