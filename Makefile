@@ -29,6 +29,7 @@ vet: ## go vet, plain and with the invariants compiled in
 	$(GO) vet ./...
 	$(GO) vet -tags invariants ./...
 	$(GO) vet -tags interop ./test/interop
+	@if [ -e /usr/include/infiniband/verbs.h ]; then set -x; CGO_ENABLED=1 $(GO) vet -tags verbs ./rdma/verbs ./transport/verbsrc; fi
 
 .PHONY: lint
 lint: ## sizes, arrows, names and bans of this project
@@ -96,6 +97,10 @@ mutants: ## break the code on purpose, rule by rule; the tests must notice each
 .PHONY: interop
 interop: ## the software RDMA device against the kernel's, in two virtual machines; Debian, the first time as root
 	bash test/interop/run
+
+.PHONY: verbs
+verbs: ## rdma/verbs and rc over it, on the kernel's soft-RoCE in virtual machines; Debian, the first time as root; minutes
+	bash test/interop/verbs
 
 .PHONY: demo
 demo: ## see a lane die and nothing else

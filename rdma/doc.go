@@ -8,7 +8,7 @@
 //	              └──> AH       (a resolved path)      CQ
 //
 // Names follow ibv_* where one exists; docs/rdma.md has the tables. Everybody may import it; it imports only the
-// standard library and internal/fsm. It is experimental: it may change until a device that is not software stands on it.
+// standard library and internal/fsm. It is experimental: it may change until it has been run on a card.
 //
 // Invariants:
 //

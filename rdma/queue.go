@@ -63,8 +63,9 @@ type QPInit struct {
 // Source: ibv_qp.
 type QP interface {
 	Type() QPType
-	// Num is its number, 24 bits, random; a number is not given again soon.
+	// Num is its number, 24 bits; of a device in software random. A number is not given again soon.
 	Num() uint32
+	// State may ask the system: adapters go to ERR by themselves.
 	State() QPState
 
 	// Modify moves the queue pair along the table in docs/rdma.md. CheckModify says which attributes each step needs and
@@ -95,7 +96,7 @@ type QP interface {
 	Blocks(wr *SendWR) int
 
 	// Destroy ends it in any state. What is posted is given back without a completion. Completions that were made before
-	// and not polled stay in their queues.
+	// and not polled may stay in their queues.
 	//
 	// Source: ibv_destroy_qp.
 	Destroy() error

@@ -12,7 +12,7 @@ const (
 	OpSend        // into a receive
 	OpSendImm
 	OpRead
-	OpCompareSwap // 8 aligned bytes, in the byte order of the responder's processor; the old value comes back
+	OpCompareSwap // 8 aligned bytes (a device may refuse others at the post), in the byte order of the responder's processor; the old value comes back
 	OpFetchAdd    // likewise
 	OpLocalInv    // ends the window of type 2 with RKey
 	OpBindMW      // binds Bind.MW

@@ -117,7 +117,7 @@ func TestInfoParts(t *testing.T) {
 	if status != 0 || errs != "" {
 		t.Fatalf("status %d: %s", status, errs)
 	}
-	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "; none is used: braid drives no RDMA hardware yet", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
+	for _, want := range []string{"build\n", "\n  wire ", "\ntransports\n", "\n  tcp ", "\nrails\n", "127.0.0.1/8", "\ndevices\n", "; none is used: verbs: this program was built without libibverbs: ", "\nlimits of this system\n", "open files ", "\nsettings\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -150,7 +150,7 @@ func TestInfoParts(t *testing.T) {
 // TestInfoNames: the names in JSON are stable.
 func TestInfoNames(t *testing.T) {
 	full := info.Report{
-		Build: &info.Build{Revision: "x", Modified: true}, Transports: []info.Transport{{}}, Rails: []info.Rail{{Mbits: 1, Reason: "x"}}, Devices: &info.Devices{},
+		Build: &info.Build{Revision: "x", Modified: true}, Transports: []info.Transport{{}}, Rails: []info.Rail{{Mbits: 1, Reason: "x"}}, Devices: &info.Devices{Ports: []info.Port{{Reason: "x"}}},
 		Limits: []info.Limit{{}}, Config: []info.Setting{{Where: "x", Unit: "x", Auto: "x", Option: "x"}}, Warnings: []string{""}, Errors: []string{""},
 	}
 	b, err := json.Marshal(full)
@@ -159,7 +159,7 @@ func TestInfoNames(t *testing.T) {
 	}
 	const want = `{"build":{"version":"","revision":"x","modified":true,"wire":"","go":"","os":"","arch":""},` +
 		`"transports":[{"name":"","used":false,"why":"","max_frame":0,"local":false,"here":false,"zero_copy":0}],` +
-		`"rails":[{"interface":"","address":"","bits":0,"mtu":0,"mbits":1,"usable":false,"reason":"x"}],"devices":{"rdma":null,"used":false,"why":""},` +
+		`"rails":[{"interface":"","address":"","bits":0,"mtu":0,"mbits":1,"usable":false,"reason":"x"}],"devices":{"rdma":null,"used":false,"why":"","ports":[{"device":"","port":0,"state":"","mtu":0,"addresses":null,"reason":"x"}]},` +
 		`"limits":[{"name":"","value":0,"unit":"","text":""}],` +
 		`"config":[{"key":"","value":"","origin":"","where":"x","default":"","unit":"x","grammar":"","auto":"x","variable":"","option":"x","text":""}],` +
 		`"warnings":[""],"errors":[""]}`

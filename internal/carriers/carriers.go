@@ -13,28 +13,35 @@ import (
 	shmfaulty "github.com/openbraid/braid/transport/shm/faulty"
 	"github.com/openbraid/braid/transport/softrc"
 	"github.com/openbraid/braid/transport/tcp"
+	"github.com/openbraid/braid/transport/verbsrc"
 )
 
 // Network is what the lanes of a node run over that leave its process. There is always one: without it there would be no first connection. Who names rc gets
-// it, instead of tcp.
-// Faults, if they aren't nil, stand in front of its connections.
+// it, over devices in software, and who names verbs over adapters, instead of tcp.
+// Faults, if they aren't nil, stand in front of its connections; nothing can stand in front of those of adapters.
 func Network(n config.Node, faults *fault.Injector) transport.Transport {
+	options := rc.Options{
+		TrustNetwork: slices.Contains(n.RC.Trust, "network"), AllowSecret: slices.Contains(n.RC.Trust, "secret"), ReadFrom: n.RC.ReadFrom,
+	}
+	if slices.Contains(n.Transports, "verbs") {
+		return verbsrc.New(verbsrc.Options{RC: options})
+	}
 	if !RC(n.Transports) {
 		return tcp.New(tcp.Options{
 			SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
 		})
 	}
-	o := softrc.Options{RC: rc.Options{
-		TrustNetwork: slices.Contains(n.RC.Trust, "network"), AllowSecret: slices.Contains(n.RC.Trust, "secret"), ReadFrom: n.RC.ReadFrom,
-	}}
+	o := softrc.Options{RC: options, Port: uint16(n.RC.Port)}
 	if faults != nil {
 		o.Wrap = func(c carrier.Carrier, at rc.Place) carrier.Carrier { return faulty.New(c, faults, at.Now) }
 	}
 	return softrc.New(o)
 }
 
-// RC says whether rc is named.
-func RC(transports []string) bool { return slices.Contains(transports, "rc") }
+// RC says whether rc is named, over devices of either kind.
+func RC(transports []string) bool {
+	return slices.Contains(transports, "rc") || slices.Contains(transports, "verbs")
+}
 
 // Here is what they run over within this host, besides: faults stand in front of it, too.
 func Here(n config.Node, faults *fault.Injector) []transport.Transport {

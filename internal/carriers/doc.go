@@ -1,4 +1,4 @@
-// Package carriers makes what carries lanes over the network, as the settings choose: tcp, or rc over RDMA devices in software; and within this host: shm.
+// Package carriers makes what carries lanes over the network, as the settings choose: tcp, or rc over RDMA devices, in software or adapters; and within this host: shm.
 //
 //	settings ──> Network ──> transport
 //	         ──> Here ─────> none, or shm

@@ -63,10 +63,11 @@ type Node struct {
 	ShmLimit   int
 }
 
-// RC is what RDMA in software is told.
+// RC is what RDMA is told.
 type RC struct {
 	Trust    []string // what it may be used for although its packets carry no proof
 	ReadFrom int      // bytes from which on payloads are read by the peer; 0: never
+	Port     int      // UDP port of devices in software that dial; 0: any
 }
 
 // MostLanes is how many lanes an endpoint has at most, unless MaxLanes says otherwise.

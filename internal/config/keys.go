@@ -19,8 +19,8 @@ var Keys = []Key{
 		Text: "On what lanes are built, and a listener listens besides its own address: interfaces, addresses, networks (10.0.0.0/16), patterns (eth*); ! before one leaves it out", field: func(n *Node) any { return &n.Rails }},
 	{Name: "lanes", Kind: Count, Auto: "one for each interface that reaches the peer", Least: 1, Most: MostLanes, Option: "Lanes",
 		Text: "Lanes per endpoint", field: func(n *Node) any { return &n.Lanes }},
-	{Name: "transports", Kind: List, Default: "tcp,self,shm", Words: []string{"tcp", "self", "shm", "rc"}, Option: "Transports",
-		Text: "What carries lanes: tcp; self, which needs no network to dial a listener of the same worker; shm, shared memory between processes of one host and user, on Linux. Without tcp there would be no first connection, so it stays, unless rc is named: then lanes run over RDMA devices in software instead (docs/rc.md), on both sides", field: func(n *Node) any { return &n.Transports }},
+	{Name: "transports", Kind: List, Default: "tcp,self,shm", Words: []string{"tcp", "self", "shm", "rc", "verbs"}, Option: "Transports",
+		Text: "What carries lanes: tcp; self, which needs no network to dial a listener of the same worker; shm, shared memory between processes of one host and user, on Linux. Without tcp there would be no first connection, so it stays, unless rc or verbs is named: then lanes run over RDMA devices instead, on both sides, in software (rc, docs/rc.md) or adapters (verbs, docs/verbs.md)", field: func(n *Node) any { return &n.Transports }},
 	{Name: "error-mode", Kind: Word, Default: "failover", Words: []string{"failover", "peer", "none"}, Option: "ErrorMode",
 		Text: "When a lane is lost: the others take over (failover), or the endpoint ends (peer; none also looks for no silent peers)", field: func(n *Node) any { return &n.ErrorMode }},
 	{Name: "wait", Kind: Word, Default: "adaptive", Words: []string{"adaptive", "poll", "sleep"}, Option: "Wait",
@@ -88,6 +88,8 @@ var Keys = []Key{
 		Text: "What rc is used for although its packets carry no proof of who sent them: addresses beyond loopback (network), endpoints with a secret (secret)", field: func(n *Node) any { return &n.RC.Trust }},
 	{Name: "rc-read-from", Kind: Size, Auto: "never", Least: 1 << 10, Most: 1 << 20,
 		Text: "Payloads of this size and more are read by the peer (RDMA READ) instead of being sent, if both sides say so", field: func(n *Node) any { return &n.RC.ReadFrom }},
+	{Name: "rc-port", Kind: Count, Auto: "any", Least: 1, Most: 1<<16 - 1,
+		Text: "UDP port of devices in software that dial: 4791 where adapters are to be reached, which reach no other", field: func(n *Node) any { return &n.RC.Port }},
 	{Name: "shm-limit", Kind: Size, Default: "256MiB", Least: 1 << 20, Most: 1 << 40,
 		Text: "Shared memory that a worker may have mapped: 1.3 MB for each lane; beyond it peers come by the network", field: func(n *Node) any { return &n.ShmLimit }},
 }
@@ -97,5 +99,5 @@ var Keys = []Key{
 var Reserved = []string{
 	"BRAID_CONFIG",
 	"BRAID_BENCH_BARE", "BRAID_BENCH_DATAGRAMS", "BRAID_BENCH_ECHO", "BRAID_BENCH_STREAM", "BRAID_DEBUG", "BRAID_DEEP", "BRAID_FILES", "BRAID_LITMUS", "BRAID_MULTIPROC_JOB", "BRAID_MUTANTS", "BRAID_NO_SKIP", "BRAID_PERF_TEST_SERVER",
-	"BRAID_REWRITE", "BRAID_SEED", "BRAID_SEEDS", "BRAID_SHM_BORROW", "BRAID_SHM_CHILD", "BRAID_SOAK", "BRAID_UPDATE", "BRAID_VERBS_LOCAL", "BRAID_VERBS_PEER",
+	"BRAID_REWRITE", "BRAID_SEED", "BRAID_SEEDS", "BRAID_SHM_BORROW", "BRAID_SHM_CHILD", "BRAID_SOAK", "BRAID_UPDATE", "BRAID_VERBS_LOCAL", "BRAID_VERBS_LOCKED", "BRAID_VERBS_PEER",
 }

@@ -2,7 +2,6 @@ package info
 
 import (
 	"log/slog"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -102,26 +101,6 @@ func TransportsOf(s *braid.Settings) (list []Transport) {
 		list = append(list, x)
 	}
 	return list
-}
-
-// Devices are those for RDMA.
-type Devices struct {
-	RDMA []string `json:"rdma"` // that the system has
-	Used bool     `json:"used"`
-	Why  string   `json:"why"`
-}
-
-// DevicesOf says which there are, and why they are not used.
-func DevicesOf() *Devices {
-	d := &Devices{RDMA: []string{}, Why: "braid drives no RDMA hardware yet; lanes run over TCP, there by its IP address. RDMA in software needs none (transports=rc)"}
-	entries, err := os.ReadDir("/sys/class/infiniband")
-	if err != nil {
-		return d // none, or a system that has no such folder
-	}
-	for _, e := range entries {
-		d.RDMA = append(d.RDMA, e.Name())
-	}
-	return d
 }
 
 // Setting is one with what holds.

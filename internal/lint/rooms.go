@@ -54,6 +54,7 @@ var rooms = []room{
 	{dir: "internal/mpool", rank: 2, kind: service},
 	{dir: "rdma/soft/carrier", rank: 2, kind: contract},
 	{dir: "rdma/soft/pace", rank: 2, kind: service},
+	{dir: "rdma/verbs/books", rank: 2, kind: service},
 	{dir: "transport/rc/queue", rank: 2, kind: service},
 	{dir: "transport/rc/wire", rank: 2, kind: service},
 	{dir: "transport/shm/ring", rank: 2, kind: service},
@@ -95,11 +96,13 @@ var rooms = []room{
 	{dir: "transport/shm/faulty", rank: 5, kind: contract},
 	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},
+	{dir: "rdma/soft/host", rank: 5, kind: implementation, edge: true},
 	{dir: "transport/rc", rank: 5, kind: implementation},
 	{dir: "internal/wireup", rank: 5, kind: engine},
 
 	{dir: "internal/outbox", rank: 6, kind: engine},
 	{dir: "transport/softrc", rank: 6, kind: implementation, edge: true},
+	{dir: "transport/verbsrc", rank: 6, kind: implementation, edge: true},
 
 	{dir: "internal/carriers", rank: 7, kind: public},
 	{dir: "internal/control", rank: 7, kind: engine, edge: true},

@@ -91,6 +91,9 @@ func window1(t *testing.T, b *bench) {
 		{"read", func(wr *rdma.SendWR) { wr.Op = rdma.OpRead }},
 		{"old key", func(wr *rdma.SendWR) { wr.RKey = 0 }},
 	} {
+		if b.k.WideWindows && (c.name == "beyond" || c.name == "below") {
+			continue
+		}
 		b := newBench(t, b.k)
 		x, y := b.connect(shape{})
 		mw := b.window(y, rdma.Window1)
@@ -124,7 +127,8 @@ func deadWindow(t *testing.T, b *bench) {
 	} else if !errors.Is(err, rdma.ErrBusy) {
 		t.Fatal(err)
 	}
-	if wc := y.sent(1)[0]; wc.ID != 1 || wc.Status != rdma.StatusMWBind {
+	wc := y.sent(1)[0]
+	if wc.ID != 1 || wc.Status != rdma.StatusMWBind && wc.Status != rdma.StatusSuccess { // executed before, and not polled
 		t.Errorf("the bind: %+v", wc)
 	}
 	b.ok(mw.Dealloc(), "when the bind is over")
@@ -182,16 +186,21 @@ func datagrams(t *testing.T, b *bench) {
 			t.Errorf("%d bytes: not what was sent", n)
 		}
 		// And back, to where it came from.
-		back, err := y.pd.CreateAH(wc.Reply(y.dev.GIDs()[0].Index))
+		back, err := y.pd.CreateAH(wc.Reply(y.route(x).SGIDIndex))
 		b.ok(err, "an address handle for the answer")
 		x.recv(9, 2000, rdma.GRHBytes)
-		y.send(rdma.SendWR{Op: rdma.OpSend, AH: back, DestQPN: wc.SrcQPN, DestQKey: 0x11111111})
+		y.send(rdma.SendWR{Op: rdma.OpSend, Flags: rdma.FlagSignaled, AH: back, DestQPN: wc.SrcQPN, DestQKey: 0x11111111})
 		x.got(1)
+		y.one(rdma.StatusSuccess)
 		b.ok(back.Destroy(), "the handle")
 	}
 	// A wrong key, no receive, and too short a one: it is lost, and nobody is hurt.
 	y.recv(1, 0, rdma.GRHBytes)
-	for _, wr := range []rdma.SendWR{{DestQKey: 5}, {DestQKey: 0x11111111, SGL: x.sge(0, 10)}} {
+	lost := []rdma.SendWR{{DestQKey: 5}, {DestQKey: 0x11111111, SGL: x.sge(0, 10)}}
+	if b.k.Truncates {
+		lost = lost[:1]
+	}
+	for _, wr := range lost {
 		wr.Op, wr.Flags, wr.AH, wr.DestQPN = rdma.OpSend, rdma.FlagSignaled, ah, y.qp.Num()
 		x.send(wr)
 		x.one(rdma.StatusSuccess)
@@ -199,6 +208,12 @@ func datagrams(t *testing.T, b *bench) {
 	b.settle()
 	if len(y.recvs) != 0 || y.qp.State() != rdma.RTS {
 		t.Errorf("%v %v", y.recvs, y.qp.State())
+	}
+	if _, st := x.qp.PostSend([]rdma.SendWR{{Op: rdma.OpWrite, AH: ah}}); st != rdma.BadWR {
+		t.Errorf("a WRITE as datagram: %v", st)
+	}
+	if b.k.Truncates {
+		return
 	}
 	// Too long for a packet: the send queue stops, and can go on.
 	x.send(rdma.SendWR{Op: rdma.OpSend, SGL: x.sge(0, 5000), AH: ah, DestQPN: y.qp.Num()}, rdma.SendWR{Op: rdma.OpSend, AH: ah, DestQPN: y.qp.Num()})
@@ -211,9 +226,6 @@ func datagrams(t *testing.T, b *bench) {
 	x.send(rdma.SendWR{Op: rdma.OpSend, Flags: rdma.FlagSignaled, AH: ah, DestQPN: y.qp.Num(), DestQKey: 0x11111111})
 	x.one(rdma.StatusSuccess)
 	y.got(1)
-	if _, st := x.qp.PostSend([]rdma.SendWR{{Op: rdma.OpWrite, AH: ah}}); st != rdma.BadWR {
-		t.Errorf("a WRITE as datagram: %v", st)
-	}
 }
 
 // wellKnown: who knows nothing but an address reaches queue pair 1.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -22,9 +21,4 @@ func (o *Options) protects(lane transport.Options) error {
 		return errSecret
 	}
 	return nil
-}
-
-// av is the way to a peer.
-func (p *port) av(gid rdma.GID, udp uint16) rdma.AHAttr {
-	return rdma.AHAttr{DGID: gid, SGIDIndex: p.gid.Index, Port: udp, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
 }

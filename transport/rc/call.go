@@ -51,10 +51,10 @@ func (c *call) dial(ep *endpoint, to rdma.AHAttr) {
 // terms is what a request and a reply say of our side.
 func (c *call) message(v wire.Verb) wire.Message {
 	ep := c.ep
-	port := ep.p.dev.Port()
+	source, port := ep.p.ways.Ports(ep.label())
 	return wire.Message{
 		Verb: v, Dialer: c.dialer, Conn: c.conn, QPN: ep.qp.Num(), PSN: ep.psn, Yours: c.peer,
-		MTU: port.ActiveMTU, Source: port.Source(ep.label()), Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
+		MTU: ep.p.dev.Port().ActiveMTU, Source: source, Port: port, Receives: ep.flow.posted, Segment: uint32(ep.f.o.SegmentBytes),
 		ReadFrom: ep.f.o.readFrom(), Reads: ep.p.dev.Attr().MaxReadsIn,
 	}
 }
@@ -179,6 +179,7 @@ func (p *port) asked(m *wire.Message, from rdma.AHAttr) {
 	ep.remote = mail.AddrOf(from).String()
 	ep.call.open(ep, from, m.Conn, false)
 	if err := ep.connect(m); err != nil {
+		p.f.env.Log.Warn("a connection can't be accepted", "from", mail.AddrOf(from), "err", err)
 		no(wire.ReasonTerms)
 		ep.Close()
 		return
@@ -198,8 +199,8 @@ func (ep *endpoint) connect(m *wire.Message) error {
 		ep.out.ReadFrom = int(max(own, m.ReadFrom))
 		ep.p.keys.Begin()
 	}
-	av := ep.call.to
-	av.FlowLabel, av.From = ep.label(), m.Source
+	av := ep.p.ways.Packets(ep.call.to, m)
+	av.FlowLabel = ep.label()
 	a := rdma.QPAttr{
 		State: rdma.RTR, AV: av, PathMTU: min(m.MTU, ep.p.dev.Port().ActiveMTU), DestQPN: m.QPN, RQPSN: m.PSN,
 		MaxDestReads: in, MinRNRTimer: rnrTimer,
@@ -279,6 +280,8 @@ func (ep *endpoint) rejected(m *wire.Message) {
 		err = errNobody
 	case wire.ReasonFull:
 		err = errFull
+	case wire.ReasonTerms:
+		err = errTerms
 	}
 	ep.told = true
 	ep.lost(ep.wrap("dial", transport.ErrReset, err))

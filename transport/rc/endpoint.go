@@ -64,7 +64,7 @@ type pair struct {
 	ring  queue.Ring
 	heads *queue.Block   // headers of segments, one for each work request of the ring
 	recvs []*queue.Block // by the number of the receive
-	bank  *bank
+	bank  *queue.Bank
 	spent []uint16 // receives that are to be posted again
 	flow  flow
 }
@@ -101,15 +101,16 @@ func (p *port) endpoint(s state, o transport.Options) (*endpoint, error) {
 // make makes the queue pair.
 func (ep *endpoint) make() (err error) {
 	p, o := ep.p, &ep.f.o
-	if ep.bank, err = p.bank(o.Receives); err != nil {
+	if ep.bank, err = p.recvs.Find(o.Receives); err != nil {
 		return err
 	}
+	p.armed = false // it may be a new one
 	if ep.heads, err = p.mem.Get(sendRing * wire.SegmentLen); err != nil {
 		return err
 	}
 	a := p.dev.Attr()
 	blocks := min(sendRing*a.MaxWRBlocks, a.MaxSendBlocks)
-	ep.qp, err = p.pd.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: p.send, RecvCQ: ep.bank.cq, Cap: rdma.QPCap{
+	ep.qp, err = p.pd.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: p.send, RecvCQ: ep.bank.CQ, Cap: rdma.QPCap{
 		SendBlocks: blocks, RecvWR: o.Receives, SendSGE: 2, RecvSGE: 1, Inline: p.can.inline,
 	}})
 	if err != nil {

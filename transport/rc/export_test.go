@@ -153,7 +153,7 @@ func Leak(i transport.Iface) string {
 		case p.mem.Idle()+1 != p.mem.All:
 			return fmt.Sprintf("%d blocks of queue.Memory, of %d", p.mem.All-p.mem.Idle()-1, p.mem.All)
 		}
-		for _, b := range p.recvs {
+		for _, b := range p.recvs.All {
 			if b.Free != b.Depth {
 				return fmt.Sprintf("places of a receive queue: %+v", b.Credits)
 			}

@@ -29,7 +29,9 @@ type iface struct {
 	later  []*endpoint // Progress has
 	closed bool
 	inside bool
-	now    time.Duration
+
+	unwatched bool // nobody waits for the descriptor
+	now       time.Duration
 
 	scratch
 }
@@ -84,7 +86,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 		return fail(err)
 	}
 	ep.sink, ep.remote = s, to.String()
-	ep.call.dial(ep, p.av(rdma.GIDFrom(to.Addr()), to.Port()))
+	ep.call.dial(ep, p.ways.Letter(rdma.GIDFrom(to.Addr()), to.Port()))
 	return ep, nil
 }
 
@@ -92,7 +94,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
 	for _, p := range f.ports {
 		if p.dead == nil && (from.IsValid() && p.addr.Addr() == from || !from.IsValid() && p.towards == to.Addr()) {
-			return p, mail.Reaches(p.gid, to.Addr())
+			return p, mail.Reaches(p.ways.GID, to.Addr())
 		}
 	}
 	for _, a := range []netip.Addr{from, to.Addr()} {
@@ -107,7 +109,7 @@ func (f *iface) portFor(from netip.Addr, to netip.AddrPort) (*port, error) {
 	if !from.IsValid() {
 		p.towards = to.Addr()
 	}
-	return p, mail.Reaches(p.gid, to.Addr())
+	return p, mail.Reaches(p.ways.GID, to.Addr())
 }
 
 // Listen implements transport.Iface. The port of addr is that of the device: packets of all its connections come there.
@@ -149,12 +151,14 @@ func (f *iface) open(at Place) (*port, error) {
 		return nil, err
 	}
 	p := &port{f: f, dev: dev}
-	if err := p.open(at.Local.Addr()); err != nil {
+	if err := p.open(at); err != nil {
+		p.mail.Close()
 		_ = dev.Close()
 		return nil, err
 	}
 	f.ports = append(f.ports, p)
 	f.watch(dev.EventFD(), poll.None, poll.Readable)
+	f.watch(p.mail.EventFD(), poll.None, poll.Readable)
 	return p, nil
 }
 
@@ -227,6 +231,18 @@ func (f *iface) Flush() {
 	}
 	clear(f.dirty)
 	f.dirty = f.dirty[:0]
+	if !f.unwatched {
+		f.arm()
+	}
+}
+
+// arm has completions wake whoever sleeps; false: there are some already.
+func (f *iface) arm() bool {
+	ok := true
+	for _, p := range f.ports {
+		ok = p.arm() && ok
+	}
+	return ok
 }
 
 // Deadline implements transport.Iface. Who asks may sleep until then, so the completion queues are armed.
@@ -240,12 +256,11 @@ func (f *iface) Deadline() time.Duration {
 	if at, ok := f.owing.Next(); ok {
 		sooner(max(1, at))
 	}
-	soon := len(f.later) > 0
 	for _, p := range f.ports {
 		sooner(p.dev.Deadline())
-		soon = soon || !p.arm()
+		sooner(p.mail.Deadline())
 	}
-	if soon {
+	if !f.arm() || len(f.later) > 0 {
 		sooner(max(1, f.env.Now()))
 	}
 	return at
@@ -259,8 +274,12 @@ func (f *iface) EventFD() int {
 	return f.poll.FD()
 }
 
-// Watch implements transport.Iface: the descriptors of devices cost nothing while nobody waits.
-func (f *iface) Watch(bool) {}
+// Watch implements transport.Iface: completion queues are armed while somebody waits.
+func (f *iface) Watch(on bool) {
+	if f.unwatched = !on; on {
+		f.arm()
+	}
+}
 
 // Close implements transport.Iface.
 func (f *iface) Close() error {

@@ -1,7 +1,6 @@
 package rc
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -22,17 +21,16 @@ type port struct {
 	f       *iface
 	dev     rdma.Device
 	pd      rdma.PD
-	gid     rdma.GIDEntry
 	addr    netip.AddrPort
 	towards netip.Addr // opened to dial there, from whatever address leads there
 	mem     queue.Memory
 	mail    mail.Office
+	ways    mail.Ways
 
 	can  ability
 	send rdma.CQ
 	keys *window.Binder
 	supply
-	recvs []*bank
 
 	eps       []*endpoint // by slot
 	uses      []uint16    // of each slot, so that a late completion of a former user is known as one
@@ -41,11 +39,13 @@ type port struct {
 	listener  *listener
 	dead      error // the device failed
 	closed    bool
+	armed     bool // the completion queues are, and nothing came since
 }
 
 // supply is what all endpoints of a port share, and who waits for it, in order.
 type supply struct {
 	credits queue.Credits // places in port.send
+	recvs   queue.Banks
 	line    []*endpoint
 	reads   queue.Reads
 	readers []*endpoint
@@ -57,25 +57,19 @@ type ability struct {
 	inline int // bytes of the largest segment that it copies
 }
 
-// bank is a completion queue of receives: each endpoint has places in one for all that it ever posts at a time.
-type bank struct {
-	cq rdma.CQ
-	queue.Credits
-}
-
 // open makes what every connection needs. On an error the device is to be closed.
-func (p *port) open(local netip.Addr) (err error) {
-	if p.gid, err = mail.ChooseGID(p.dev.GIDs(), local, p.f.o.GIDIndex); err != nil {
+func (p *port) open(at Place) (err error) {
+	p.ways = mail.Ways{Device: p.dev, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
+	if p.ways.GID, err = mail.ChooseGID(p.dev.GIDs(), at.Local.Addr(), p.f.o.GIDIndex); err != nil {
 		return err
 	}
-	p.addr = netip.AddrPortFrom(p.gid.GID.IP(), p.dev.Port().UDPPort)
-	if err = p.f.o.trusted(p.addr.Addr()); err != nil {
+	if err = p.f.o.trusted(p.ways.GID.GID.IP()); err != nil {
 		return err
 	}
 	if p.pd, err = p.dev.AllocPD(); err != nil {
 		return err
 	}
-	p.mem.PD = p.pd
+	p.mem.PD, p.recvs.Device = p.pd, p.dev
 	p.can.blocks, p.can.inline = p.dev.Attr().MaxWRBlocks, min(maxInline, p.dev.Attr().MaxInline)
 	depth := min(p.f.o.SendCQ, p.dev.Attr().MaxCQE)
 	if p.send, err = p.dev.CreateCQ(depth); err != nil {
@@ -83,29 +77,27 @@ func (p *port) open(local netip.Addr) (err error) {
 	}
 	p.credits, p.reads = queue.NewCredits(depth), queue.NewReads(p.f.o.ReadBytes)
 	p.keys = window.New(window.Config{
-		Device: p.dev, Memory: &p.mem, Way: p.av(p.gid.GID, p.addr.Port()), Timers: &p.f.timers, Now: p.f.env.Now, Rand: p.f.env.Rand,
+		Device: p.dev, Memory: &p.mem, Way: p.ways.Self(), Timers: &p.f.timers, Now: p.f.env.Now, Rand: p.f.env.Rand,
 	})
-	return p.mail.Open(p.dev, &p.mem, uint32(p.f.env.Rand()), func(m *wire.Message, from rdma.GID, udp uint16) { p.said(m, p.av(from, udp)) })
+	return p.openMail(at)
 }
 
-// bank finds a completion queue with n places, or makes one.
-func (p *port) bank(n int) (*bank, error) {
-	for _, b := range p.recvs {
-		if b.Take(n) {
-			return b, nil
+// openMail makes what connections are made with. The port's address is where its datagrams arrive.
+func (p *port) openMail(at Place) (err error) {
+	c := mail.Config{Device: p.dev, Memory: &p.mem, PSN: uint32(p.f.env.Rand())}
+	if p.f.o.OpenMail != nil {
+		at.Local = netip.AddrPortFrom(p.ways.GID.GID.IP(), at.Local.Port())
+		if c.Device, err = p.f.o.OpenMail(at); err != nil {
+			return err
 		}
+		c.Memory = nil
 	}
-	depth := min(max(recvCQ, n), p.dev.Attr().MaxCQE)
-	cq, err := p.dev.CreateCQ(depth)
-	if err != nil {
-		return nil, err
+	c.Said = func(m *wire.Message, from rdma.GID, udp uint16) { p.said(m, p.ways.Letter(from, udp)) }
+	if err = p.mail.Open(c); err == nil {
+		p.ways.Row, p.ways.Port = p.mail.Row(p.ways.GID), p.mail.Port()
+		p.addr = netip.AddrPortFrom(p.ways.GID.GID.IP(), p.ways.Port)
 	}
-	b := &bank{cq: cq, Credits: queue.NewCredits(depth)}
-	p.recvs = append(p.recvs, b)
-	if !b.Take(n) {
-		return nil, fmt.Errorf("%w: a completion queue for %d receives", rdma.ErrLimit, n)
-	}
-	return b, nil
+	return err
 }
 
 // slot finds a number for an endpoint.
@@ -147,7 +139,7 @@ func (p *port) progress() (n int) {
 		return n
 	}
 	n += p.mail.Progress(p.f.wcs[:])
-	if p.closed {
+	if p.armed = p.armed && n == 0; p.closed {
 		return n
 	}
 	n += p.pollEvents()
@@ -202,10 +194,10 @@ func (p *port) serve() {
 const turnReceives = 512
 
 func (p *port) pollReceives() (n int) {
-	for _, b := range p.recvs {
+	for _, b := range p.recvs.All {
 		for budget := turnReceives; budget > 0; budget -= len(p.f.wcs) {
 			wcs := p.f.wcs[:]
-			k := b.cq.Poll(wcs)
+			k := b.CQ.Poll(wcs)
 			for i := range wcs[:k] {
 				if ep := p.owner(wcs[i].ID); ep != nil {
 					ep.received(&wcs[i])
@@ -249,7 +241,7 @@ func (p *port) happened(e *rdma.Event) {
 	case rdma.EventCQOverrun:
 		p.lose(all, errOverrun)
 	case rdma.EventGIDChange:
-		if !slices.ContainsFunc(p.dev.GIDs(), func(g rdma.GIDEntry) bool { return g == p.gid }) {
+		if !slices.ContainsFunc(p.dev.GIDs(), func(g rdma.GIDEntry) bool { return g == p.ways.GID }) {
 			p.lose(all, errOwnMoved)
 		}
 	case rdma.EventNeighbour:
@@ -273,10 +265,16 @@ func (p *port) lose(which func(*endpoint) bool, why error) {
 
 // arm has completions wake whoever sleeps; false: there are some already.
 func (p *port) arm() bool {
-	ok := p.send.Arm(false) && p.mail.Arm() && p.keys.Arm()
-	for _, b := range p.recvs {
-		ok = b.cq.Arm(false) && ok
+	if p.armed {
+		return true
 	}
+	ok := p.send.Arm(false)
+	ok = p.mail.Arm() && ok
+	ok = p.keys.Arm() && ok
+	for _, b := range p.recvs.All {
+		ok = b.CQ.Arm(false) && ok
+	}
+	p.armed = ok
 	return ok
 }
 
@@ -294,13 +292,14 @@ func (p *port) close() {
 		return
 	}
 	p.closed = true
-	p.mail.Close()
 	p.keys.Close()
 	for _, w := range p.farewells {
 		p.f.timers.Stop(w.timer)
 	}
 	p.farewells, p.listener = nil, nil
 	p.f.watch(p.dev.EventFD(), poll.Readable, poll.None)
+	p.f.watch(p.mail.EventFD(), poll.Readable, poll.None)
+	p.mail.Close()
 	p.mem.Close()
 	_ = p.dev.Close()
 }

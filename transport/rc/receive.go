@@ -22,7 +22,7 @@ func (ep *endpoint) received(wc *rdma.WC) {
 		if ep.state > up {
 			return // flushed
 		}
-		kind, err := failure(wc)
+		kind, err := queue.Failure(wc)
 		if wc.Status == rdma.StatusFlushed {
 			kind, err = transport.ErrReset, errViolation
 		}

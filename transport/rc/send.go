@@ -6,6 +6,7 @@ import (
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc/outbox"
+	"github.com/openbraid/braid/transport/rc/queue"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
@@ -231,7 +232,7 @@ func (ep *endpoint) sendEnded(wc *rdma.WC) {
 	case ep.state <= up && wc.Status == rdma.StatusFlushed:
 		ep.lost(ep.wrap("send", transport.ErrReset, errViolation))
 	case ep.state <= up:
-		kind, err := failure(wc)
+		kind, err := queue.Failure(wc)
 		ep.lost(ep.wrap("send", kind, err))
 	}
 	if ep.state == up && e.Reads > 0 {

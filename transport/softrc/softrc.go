@@ -1,15 +1,11 @@
 package softrc
 
 import (
-	crand "crypto/rand"
-	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/netip"
 
 	"github.com/openbraid/braid/rdma"
-	"github.com/openbraid/braid/rdma/soft"
 	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/host"
 	"github.com/openbraid/braid/rdma/soft/udp"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
@@ -21,6 +17,8 @@ type Options struct {
 	RC rc.Options
 	// Socket is how the devices' sockets are opened. Sources 0 is none on loopback and 4 elsewhere; below 0 is none.
 	Socket udp.Options
+	// Port is the UDP port of devices that dial; 0: any. Adapters reach port 4791 only, so who is to be reached by one takes that.
+	Port uint16
 	// Wrap puts something in front of each socket: carrier.WithFaults. Nil: nothing.
 	Wrap func(carrier.Carrier, rc.Place) carrier.Carrier
 }
@@ -31,45 +29,29 @@ func New(o Options) transport.Transport {
 	return rc.New(o.RC)
 }
 
-// open opens one device. Numbers and keys come from a generator that nobody can guess.
+// open opens one device.
 func (o Options) open(at rc.Place) (rdma.Device, error) {
 	local := at.Local
 	if !local.Addr().IsValid() {
-		a, err := towards(at.Remote)
+		a, err := host.Towards(at.Remote)
 		if err != nil {
 			return nil, err
 		}
 		local = netip.AddrPortFrom(a, local.Port())
 	}
+	if at.Remote.IsValid() && local.Port() == 0 {
+		local = netip.AddrPortFrom(local.Addr(), o.Port)
+	}
 	if o.Socket.Sources == 0 && !local.Addr().IsLoopback() {
 		o.Socket.Sources = 4
 	}
-	c, err := udp.Open(local, o.Socket)
-	if err != nil {
-		return nil, err
-	}
+	c := host.Config{Local: local, Socket: o.Socket, Now: at.Now}
 	if o.Wrap != nil {
-		c = o.Wrap(c, at)
+		c.Wrap = func(s carrier.Carrier) carrier.Carrier { return o.Wrap(s, at) }
 	}
-	var seed [32]byte
-	if _, err := crand.Read(seed[:]); err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	d, err := soft.Open(soft.Config{Name: "soft", Carrier: c, Now: at.Now, Rand: rand.NewChaCha8(seed).Uint64})
+	d, err := host.Open(c)
 	if err != nil {
-		_ = c.Close()
 		return nil, err
 	}
 	return d, nil
-}
-
-// towards is the local address from which the system reaches a remote one. No packet is sent.
-func towards(remote netip.AddrPort) (netip.Addr, error) {
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(remote))
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("no way to %v: %w", remote, err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), nil
 }

@@ -1,7 +1,6 @@
 package info
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,7 +88,7 @@ func (c *Command) gather(s *braid.Settings) (r info.Report, err error) {
 		}
 	}
 	if shows("devices") {
-		r.Devices = info.DevicesOf()
+		r.Devices = info.DevicesOf(s)
 	}
 	if shows("limits") {
 		r.Limits = info.LimitsOf()
@@ -131,8 +130,7 @@ func (c *Command) print(out io.Writer, r info.Report) error {
 		p.rails(r.Rails)
 	}
 	if r.Devices != nil {
-		p.part("devices")
-		p.line("RDMA: %s; none is used: %s", cmp.Or(strings.Join(r.Devices.RDMA, ", "), "none here"), r.Devices.Why)
+		p.devices(r.Devices)
 	}
 	if r.Limits != nil {
 		p.limits(r.Limits)

@@ -1,6 +1,7 @@
 package info
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -107,4 +108,21 @@ func dash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+func (p *printer) devices(d *info.Devices) {
+	p.part("devices")
+	used := "none is used"
+	if d.Used {
+		used = "used"
+	}
+	p.line("RDMA: %s; %s: %s", cmp.Or(strings.Join(d.RDMA, ", "), "none here"), used, d.Why)
+	if len(d.Ports) == 0 {
+		return
+	}
+	rows := [][]string{{"DEVICE", "PORT", "STATE", "MTU", "ADDRESSES", "WHY NOT"}}
+	for _, x := range d.Ports {
+		rows = append(rows, []string{x.Device, strconv.Itoa(x.Port), x.State, strconv.Itoa(x.MTU), cmp.Or(strings.Join(x.Addresses, " "), "-"), x.Reason})
+	}
+	p.table(rows)
 }

@@ -1,5 +1,5 @@
 // Package mail sends and takes the datagrams by which transport/rc makes connections, over the queue pair of a port that
-// everybody knows.
+// everybody knows. Where the port's device keeps that queue pair to itself, they have a device of their own, in software, at another UDP port of the same address.
 //
 //	Post(to, message) ──> handle: the address, resolved now ──> SEND ──> completion: the handle ends
 //	Progress ──> said(message, from)

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport/rc/queue"
@@ -13,8 +14,21 @@ const (
 	mailSlot  = 128 // bytes of a receive: the network header, and a message
 )
 
+// Config is what an office stands on.
+type Config struct {
+	// Device whose queue pair 1 is used, and where its datagrams are.
+	Device rdma.Device
+	// Memory of the device; nil: the device is the office's alone, which turns it and closes it.
+	Memory *queue.Memory
+	PSN    uint32
+	// Said is called from Progress with each message that arrives.
+	Said func(m *wire.Message, from rdma.GID, udp uint16)
+}
+
 // Office is a port's datagrams: the queue pair with the well-known number.
 type Office struct {
+	dev   rdma.Device
+	own   *queue.Memory // of dev, if that is the office's alone
 	pd    rdma.PD
 	said  func(m *wire.Message, from rdma.GID, udp uint16)
 	qp    rdma.QP
@@ -38,14 +52,22 @@ type handle struct {
 	stale bool
 }
 
-// Open makes the queue pair and brings it up. said is called from Progress with each message that arrives.
-func (m *Office) Open(dev rdma.Device, mem *queue.Memory, psn uint32, said func(m *wire.Message, from rdma.GID, udp uint16)) (err error) {
-	m.pd, m.said = mem.PD, said
-	a := dev.Attr()
+// Open makes the queue pair and brings it up. Also after an error, Close.
+func (m *Office) Open(c Config) (err error) {
+	mem := c.Memory
+	if m.dev = c.Device; mem == nil {
+		mem = &queue.Memory{}
+		m.own = mem
+		if mem.PD, err = m.dev.AllocPD(); err != nil {
+			return err
+		}
+	}
+	m.pd, m.said = mem.PD, c.Said
+	a := m.dev.Attr()
 	if !a.GSI || a.MaxInline < wire.MessageLen {
 		return fmt.Errorf("%w: connections are made over queue pair 1, which %s keeps to itself", rdma.ErrUnsupported, a.Name)
 	}
-	if m.cq, err = dev.CreateCQ(2 * mailSlots); err != nil {
+	if m.cq, err = m.dev.CreateCQ(2 * mailSlots); err != nil {
 		return err
 	}
 	// A send takes a few blocks since it is inline.
@@ -61,7 +83,7 @@ func (m *Office) Open(dev rdma.Device, mem *queue.Memory, psn uint32, said func(
 		to   rdma.QPState
 		mask rdma.AttrMask
 	}{{rdma.Init, rdma.MaskQKey}, {rdma.RTR, 0}, {rdma.RTS, rdma.MaskSQPSN}} {
-		to := rdma.QPAttr{State: s.to, QKey: rdma.GSIQKey, SQPSN: psn & rdma.MaxNum}
+		to := rdma.QPAttr{State: s.to, QKey: rdma.GSIQKey, SQPSN: c.PSN & rdma.MaxNum}
 		if err = m.qp.Modify(to, s.mask); err != nil {
 			return err
 		}
@@ -141,6 +163,9 @@ func (m *Office) Moved(gid rdma.GID) {
 
 // Progress takes what has arrived and what has left.
 func (m *Office) Progress(wcs []rdma.WC) (n int) {
+	if m.own != nil {
+		n = m.dev.Progress()
+	}
 	for k := m.cq.Poll(wcs); k > 0; k = m.cq.Poll(wcs) {
 		for i := range wcs[:k] {
 			m.completed(&wcs[i])
@@ -191,5 +216,43 @@ func (m *Office) Handles() int { return len(m.handles) }
 // Bad is how many datagrams came that are no message.
 func (m *Office) Bad() uint64 { return m.bad }
 
-// Close: the device is about to be closed.
-func (m *Office) Close() { m.closed = true }
+// Port is where its datagrams arrive.
+func (m *Office) Port() uint16 { return m.dev.Port().UDPPort }
+
+// Row is the row of its device's GIDs for the address that the port has as g.
+func (m *Office) Row(g rdma.GIDEntry) int {
+	if m.own == nil {
+		return g.Index
+	}
+	for _, e := range m.dev.GIDs() {
+		if e.GID == g.GID {
+			return e.Index
+		}
+	}
+	return 0
+}
+
+// Deadline is when Progress must run for it: of its own device.
+func (m *Office) Deadline() time.Duration {
+	if m.own == nil {
+		return 0
+	}
+	return m.dev.Deadline()
+}
+
+// EventFD is its own device's descriptor; -1: it has none.
+func (m *Office) EventFD() int {
+	if m.own == nil {
+		return -1
+	}
+	return m.dev.EventFD()
+}
+
+// Close: the device is about to be closed; its own is here.
+func (m *Office) Close() {
+	m.closed = true
+	if m.own != nil {
+		m.own.Close()
+		_ = m.dev.Close()
+	}
+}

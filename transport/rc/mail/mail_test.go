@@ -83,7 +83,7 @@ func TestHandles(t *testing.T) {
 	d := &device{}
 	mem := &queue.Memory{PD: d}
 	var m mail.Office
-	if err := m.Open(d, mem, 1, func(*wire.Message, rdma.GID, uint16) {}); err != nil {
+	if err := m.Open(mail.Config{Device: d, Memory: mem, PSN: 1, Said: func(*wire.Message, rdma.GID, uint16) {}}); err != nil {
 		t.Fatal(err)
 	}
 	to := rdma.AHAttr{DGID: rdma.GIDFrom(netip.MustParseAddr("10.0.0.1")), Port: 7}

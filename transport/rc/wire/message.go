@@ -9,7 +9,7 @@ import (
 // What two ports tell each other by datagrams, to make and to end connections. Little-endian, 44 bytes:
 //
 //	 0       4      5        6     7        8            16           20              24      28         32              36          38      39  40       42
-//	| magic | kind | reason | mtu | dialer | connection | queue pair | packet number | yours | receives | segment bytes | read from | reads | 0 | source | 0 |
+//	| magic | kind | reason | mtu | dialer | connection | queue pair | packet number | yours | receives | segment bytes | read from | reads | 0 | source | port |
 //
 // Source: the messages REQ, REP, RTU, REJ, DREQ and DREP of the InfiniBand communication manager.
 const (
@@ -58,7 +58,8 @@ type Message struct {
 	Segment  uint32 // bytes of each
 	ReadFrom uint32 // payloads from so many bytes on may be offered, instead of being sent: a multiple of ReadUnit; 0: none
 	Reads    uint8  // that the sender answers at a time
-	Source   uint16 // the UDP port that the sender's packets of the connection come from
+	Source   uint16 // the UDP port that the sender's packets of the connection come from; 0: that, or any if it is the standard's
+	Port     uint16 // the UDP port of the sender's queue pair; 0: that of this datagram
 }
 
 // Emit writes it.
@@ -79,7 +80,7 @@ func (m *Message) Emit(b []byte) {
 	le.PutUint16(b[36:], uint16(m.ReadFrom/ReadUnit))
 	b[38], b[39] = m.Reads, 0
 	le.PutUint16(b[40:], m.Source)
-	le.PutUint16(b[42:], 0)
+	le.PutUint16(b[42:], m.Port)
 }
 
 // ParseMessage reads a datagram; false: it is none of these.
@@ -92,10 +93,10 @@ func ParseMessage(b []byte) (m Message, ok bool) {
 		Verb: Verb(b[4]), Reason: b[5], MTU: rdma.MTU(b[6]), Dialer: b[7] == 1, Conn: le.Uint64(b[8:]),
 		QPN: le.Uint32(b[16:]), PSN: le.Uint32(b[20:]), Yours: le.Uint32(b[24:]),
 		Receives: le.Uint32(b[28:]), Segment: le.Uint32(b[32:]),
-		ReadFrom: uint32(le.Uint16(b[36:])) * ReadUnit, Reads: b[38], Source: le.Uint16(b[40:]),
+		ReadFrom: uint32(le.Uint16(b[36:])) * ReadUnit, Reads: b[38], Source: le.Uint16(b[40:]), Port: le.Uint16(b[42:]),
 	}
 	ok = le.Uint32(b) == magic && m.Verb > 0 && m.Verb < Verbs && b[7] <= 1 && m.QPN <= rdma.MaxNum && m.PSN <= rdma.MaxNum &&
-		m.Yours <= rdma.MaxNum && b[39] == 0 && le.Uint16(b[42:]) == 0
+		m.Yours <= rdma.MaxNum && b[39] == 0
 	if m.Verb == Request || m.Verb == Reply {
 		ok = ok && m.MTU.Bytes() > 0 && m.QPN > 1 && m.Receives >= MinReceives && m.Receives <= 1<<16 &&
 			m.Segment >= MinSegment && m.Segment <= 1<<30

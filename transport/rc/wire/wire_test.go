@@ -18,9 +18,9 @@ func TestBytes(t *testing.T) {
 	h := wire.Header{Size: 0x01020304, ID: 9, Flags: wire.FlagAckNow, Head: 0x0506}
 	h.Emit(b[:])
 	want(t, b[:wire.HeaderLen], "04030201"+"09"+"02"+"0605")
-	m := wire.Message{Verb: wire.Reply, MTU: rdma.MTU4096, Conn: 0x0102030405060708, QPN: 0x111213, PSN: 0x212223, Yours: 0x313233, Receives: 4, Segment: 32768, ReadFrom: 0x0102 << 10, Reads: 16, Source: 0x4142}
+	m := wire.Message{Verb: wire.Reply, MTU: rdma.MTU4096, Conn: 0x0102030405060708, QPN: 0x111213, PSN: 0x212223, Yours: 0x313233, Receives: 4, Segment: 32768, ReadFrom: 0x0102 << 10, Reads: 16, Source: 0x4142, Port: 0x5152}
 	m.Emit(b[:])
-	want(t, b[:], "62726331"+"02000500"+"0807060504030201"+"13121100"+"23222100"+"33323100"+"04000000"+"00800000"+"0201"+"10"+"00"+"4241"+"0000")
+	want(t, b[:], "62726331"+"02000500"+"0807060504030201"+"13121100"+"23222100"+"33323100"+"04000000"+"00800000"+"0201"+"10"+"00"+"4241"+"5251")
 	wire.Offer{Addr: 0x0102030405060708, RKey: 0x11121314}.Emit(b[:])
 	want(t, b[:wire.OfferLen], "0807060504030201"+"14131211"+"00000000")
 }
