@@ -192,6 +192,17 @@ func (ep *Endpoint) Err() error {
 	return public(ep.e.Err())
 }
 
+// OnEnd has fn called with the callbacks, once, when the endpoint is over: with why, as Err has it, or with ErrClosed if this side has closed it.
+// What came before has been handled by then. If it is over already, fn is called with the next callbacks.
+//
+// Source: ucp_ep_params_t.err_handler.
+func (ep *Endpoint) OnEnd(fn func(error)) {
+	ep.w.lock()
+	ep.e.OnEnd(func(err error) { fn(public(err)) })
+	ep.w.unlock()
+	ep.w.callsAfterClose()
+}
+
 // Stats are counters of an endpoint since its beginning.
 type Stats struct {
 	Puts, Gets, Messages uint64 // posted

@@ -8,6 +8,19 @@ import (
 // Message is an active message that arrived.
 type Message struct{ m *delivery.Message }
 
+// handler is fn as the engine wants it.
+func handler(fn func(*Message)) delivery.Handler {
+	return func(m *delivery.Message) {
+		p, ok := m.User.(*Message)
+		if !ok {
+			p = &Message{}
+			m.User = p
+		}
+		p.m = m
+		fn(p)
+	}
+}
+
 // ID is what the message was sent to.
 func (m *Message) ID() uint16 { return m.m.ID }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/control"
 	"github.com/openbraid/braid/internal/memory"
@@ -47,7 +48,7 @@ func Open(o Options) (*Node, error) {
 	n := &Node{opts: o, set: set, cfg: cfg, log: o.Log, incarnation: secret.Random() | 1, mem: memory.NewTable(secret.Random)}
 	n.opts.Faults = n.control.Prepare(cfg.Control != 0, o.Faults, o.Transports == nil, clock)
 	if n.opts.Transports == nil {
-		n.opts.Transports = transports(cfg, n.opts.Faults)
+		n.opts.Transports = carriers.All(cfg, n.opts.Faults)
 	}
 	if n.log == nil {
 		n.log = slog.New(cfg.LogHandler())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/openbraid/braid/fault"
@@ -14,11 +13,10 @@ import (
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
-	"github.com/openbraid/braid/transport/self"
 )
 
 // Default is the transports that work everywhere: TCP, and without a network what dials a listener of its own worker.
-func Default() []transport.Transport { return transports(config.Node{}, nil) }
+func Default() []transport.Transport { return carriers.All(config.Node{}, nil) }
 
 // ErrorMode is what becomes of an endpoint that loses a lane.
 //
@@ -189,15 +187,6 @@ func (o *Options) node() config.Node {
 		},
 	}
 	return n
-}
-
-// transports are those that the settings choose. One that carries lanes over the network is always among them, the first.
-func transports(n config.Node, faults *fault.Injector) []transport.Transport {
-	list := []transport.Transport{carriers.Network(n, faults)}
-	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
-		list = append(list, self.New(self.Options{}))
-	}
-	return append(list, carriers.Here(n, faults)...)
 }
 
 // EventKind says what happened.

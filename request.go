@@ -93,11 +93,8 @@ func (q Request) then(fn func(error), keep bool) {
 			q.w.eng.Release(q.r)
 		}
 	}
-	closed := q.w.closed
 	q.w.unlock()
-	if closed {
-		q.w.runCalls() // nobody else does
-	}
+	q.w.callsAfterClose()
 }
 
 // Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane

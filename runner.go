@@ -1,27 +1,18 @@
 package braid
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/sleep"
 )
 
 // runner runs the user's code: handlers, callbacks, events. One call at a time, in order, without a lock.
 type runner struct {
 	running atomic.Bool // somebody runs the calls
 	calls   []delivery.Call
-	relief  relief
-}
-
-// relief is for calls that take their time: whoever runs them makes no progress meanwhile, and others may wait for some. Who
-// polls needs none, since the keeper comes when polling stops. When the keeper itself runs them, a timer calls somebody else.
-type relief struct {
-	role     sync.Mutex  // of who sleeps until something arrives
-	after    *time.Timer // calls standIn
-	standing bool        // somebody stands in; under the worker's lock
-	running  sync.WaitGroup
+	relief  sleep.Relief
 }
 
 const (
@@ -33,6 +24,16 @@ const (
 
 // callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
 func (w *Worker) callsDue() bool { return w.eng.Calls().Len() > 0 && !w.running.Load() }
+
+// callsAfterClose runs what is due on a closed worker: nobody else does.
+func (w *Worker) callsAfterClose() {
+	w.lock()
+	closed := w.closed
+	w.unlockOnly()
+	if closed {
+		w.runCalls()
+	}
+}
 
 // runCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
 // progress, but the calls which that brings are for this loop to run.
@@ -62,8 +63,8 @@ func (w *Worker) runBatch(keeper bool) (n int) {
 	}
 	w.unlock()  // what the turn made due may be due before the calls are over
 	if keeper { // from inside: who stands in leaves when nobody runs calls, and may come late
-		w.relief.after.Reset(relieveAfter)
-		defer w.relief.after.Stop()
+		w.relief.After.Reset(relieveAfter)
+		defer w.relief.After.Stop()
 	}
 	ran := 0
 	defer func() {
@@ -101,23 +102,11 @@ func (w *Worker) relieved() int {
 
 // standIn sleeps and makes progress in place of somebody whose callbacks take their time, until they are done.
 func (w *Worker) standIn() {
-	w.mu.Lock()
-	if w.closed || w.relief.standing {
-		w.mu.Unlock()
-		return
-	}
-	w.relief.standing = true
-	w.relief.running.Add(1)
-	defer w.relief.running.Done()
-	for w.running.Load() && !w.closed {
-		w.mu.Unlock()
+	w.relief.StandIn(&w.mu, func() bool { return w.running.Load() && !w.closed }, func() {
 		if w.sleep() {
 			if _, due := w.turn(); due {
 				w.runCalls()
 			}
 		}
-		w.mu.Lock()
-	}
-	w.relief.standing = false
-	w.mu.Unlock()
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
 )
@@ -52,40 +53,8 @@ func (w *Worker) turn() (n int, due bool) {
 	return n, due
 }
 
-const (
-	// away is how long the keeper leaves progress to others before it looks again.
-	away = time.Millisecond
-	// busy so many polls in that time are reason enough to go on.
-	busy = 32
-)
-
-func (w *Worker) keep() {
-	defer close(w.keeper.Done)
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		before := w.pace.Polls()
-		if !w.sleep() {
-			return
-		}
-		for i := 0; w.polled(before); i++ {
-			if i == 0 {
-				w.unwatch()
-			}
-			before = w.pace.Polls()
-			timer.Reset(away)
-			select {
-			case <-timer.C:
-			case <-w.keeper.Called:
-			}
-		}
-		for i := 0; i < 64 && w.keeper.Pollers.Load() == 0; i++ {
-			if w.relieved() == 0 {
-				break
-			}
-		}
-	}
-}
+// busy polls since the keeper slept are reason enough for it to stay away.
+const busy = 32
 
 // unwatch: the keeper stays away, so nobody waits for the descriptors before it sleeps again.
 func (w *Worker) unwatch() {
@@ -109,8 +78,8 @@ func (w *Worker) polled(before uint32) bool {
 
 // sleep returns when something arrived or is due; false means that the worker is closed.
 func (w *Worker) sleep() bool {
-	w.relief.role.Lock()
-	defer w.relief.role.Unlock()
+	w.relief.Role.Lock()
+	defer w.relief.Role.Unlock()
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -146,20 +115,7 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (result, error) {
 	if w.owned {
 		return w.waitOwned(ctx, r)
 	}
-	w.poll(ctx, r)
-	if !r.Ended() {
-		w.mu.Lock()
-		wake := r.Wake()
-		ended := r.Reported
-		w.unlock() // the last turn may have made something due before the keeper wakes
-		w.keeper.Come()
-		if !ended {
-			select {
-			case <-wake:
-			case <-ctx.Done():
-			}
-		}
-	}
+	w.await(ctx, r)
 	w.lock()
 	defer w.unlock()
 	if !r.Ended() {
@@ -168,8 +124,26 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (result, error) {
 	return w.take(r)
 }
 
+// await makes progress until r's end, or until the context is over. For Shared workers.
+func (w *Worker) await(ctx context.Context, r family.Awaited) {
+	if w.poll(ctx, r); r.Ended() {
+		return
+	}
+	w.mu.Lock()
+	wake := r.Wake()
+	w.unlock() // the last turn may have made something due before the keeper wakes
+	w.keeper.Come()
+	if r.Ended() {
+		return
+	}
+	select {
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
 // poll makes progress until r's end, or until it is time to sleep.
-func (w *Worker) poll(ctx context.Context, r *request.Request) {
+func (w *Worker) poll(ctx context.Context, r family.Awaited) {
 	if w.pace.Policy() == sleep.AtOnce {
 		return
 	}

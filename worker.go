@@ -79,9 +79,9 @@ func (n *Node) NewWorker() (*Worker, error) {
 	if w.owned {
 		close(w.keeper.Done)
 	} else {
-		w.relief.after = time.AfterFunc(time.Hour, w.standIn)
-		w.relief.after.Stop()
-		go w.keep()
+		w.relief.After = time.AfterFunc(time.Hour, w.standIn)
+		w.relief.After.Stop()
+		go w.keeper.Keep(&w.pace, sleep.Kept{Sleep: w.sleep, Polled: w.polled, Unwatch: w.unwatch, Turn: w.relieved})
 	}
 	n.workers = append(n.workers, w)
 	n.control.Add(&control.Worker{Owned: w.owned, Mu: &w.mu, Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
@@ -172,8 +172,8 @@ func (w *Worker) finish() {
 	w.runCalls()
 	<-w.keeper.Done
 	if !w.owned {
-		w.relief.after.Stop()
-		w.relief.running.Wait()
+		w.relief.After.Stop()
+		w.relief.Running.Wait()
 	}
 	w.sleeper.Close()
 }
@@ -209,15 +209,7 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 		w.eng.Handle(id, nil)
 		return
 	}
-	w.eng.Handle(id, func(m *delivery.Message) {
-		p, ok := m.User.(*Message)
-		if !ok {
-			p = &Message{}
-			m.User = p
-		}
-		p.m = m
-		fn(p)
-	})
+	w.eng.Handle(id, handler(fn))
 }
 
 // Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all

@@ -9,12 +9,22 @@ import (
 	"github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/self"
 	"github.com/openbraid/braid/transport/shm"
 	shmfaulty "github.com/openbraid/braid/transport/shm/faulty"
 	"github.com/openbraid/braid/transport/softrc"
 	"github.com/openbraid/braid/transport/tcp"
 	"github.com/openbraid/braid/transport/verbsrc"
 )
+
+// All are those that the settings choose. One that carries lanes over the network is always among them, the first.
+func All(n config.Node, faults *fault.Injector) []transport.Transport {
+	list := []transport.Transport{Network(n, faults)}
+	if len(n.Transports) == 0 || slices.Contains(n.Transports, "self") {
+		list = append(list, self.New(self.Options{}))
+	}
+	return append(list, Here(n, faults)...)
+}
 
 // Network is what the lanes of a node run over that leave its process. There is always one: without it there would be no first connection. Who names rc gets
 // it, over devices in software, and who names verbs over adapters, instead of tcp.

@@ -110,23 +110,27 @@ var rooms = []room{
 
 	{dir: ".", rank: 8, kind: public, edge: true},
 
+	{dir: "internal/stream/frame", rank: 0, kind: service},
+	{dir: "internal/stream/flow", rank: 1, kind: service},
+	{dir: "stream", rank: 9, kind: public, edge: true},
+
 	{dir: "internal/files/dialogue", rank: 1, kind: service},
 	{dir: "internal/files/tree", rank: 2, kind: service, edge: true},
 	{dir: "internal/live", rank: 2, kind: program, edge: true},
 
-	{dir: "internal/files", rank: 9, kind: program, edge: true},
-	{dir: "internal/demo/...", rank: 9, kind: program, edge: true},
-	{dir: "internal/info", rank: 9, kind: program, edge: true},
-	{dir: "internal/perf/...", rank: 9, kind: program, edge: true},
+	{dir: "internal/files", rank: 10, kind: program, edge: true},
+	{dir: "internal/demo/...", rank: 10, kind: program, edge: true},
+	{dir: "internal/info", rank: 10, kind: program, edge: true},
+	{dir: "internal/perf/...", rank: 10, kind: program, edge: true},
 
-	{dir: "bench/...", rank: 10, kind: program, edge: true},
-	{dir: "cmd/...", rank: 10, kind: program, edge: true},
-	{dir: "examples/...", rank: 10, kind: program, edge: true},
+	{dir: "bench/...", rank: 11, kind: program, edge: true},
+	{dir: "cmd/...", rank: 11, kind: program, edge: true},
+	{dir: "examples/...", rank: 11, kind: program, edge: true},
 
 	{dir: "internal/lint", rank: 0, kind: testOnly, edge: true},
 	{dir: "rdma/rdmatest", rank: 3, kind: testOnly, edge: true},
 	{dir: "transport/transporttest", rank: 3, kind: testOnly, edge: true},
-	{dir: "test/...", rank: 11, kind: testOnly, edge: true},
+	{dir: "test/...", rank: 12, kind: testOnly, edge: true},
 }
 
 // roomOf finds the row of a folder.

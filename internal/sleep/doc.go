@@ -8,7 +8,7 @@
 //
 // Pace is for who polls before he sleeps: when others get the processor meanwhile, and when polling is over.
 //
-// Keeper is what others know of who sleeps in the place of a worker's users.
+// Keeper is the goroutine that sleeps in the place of a worker's users, and makes progress while none of them does; Relief stands in for it.
 //
 // The root package imports it.
 //

@@ -1,8 +1,11 @@
 package sleep
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
-// Keeper is what others know of the goroutine of a Shared worker: it sleeps, and makes progress while nobody else does.
+// Keeper is the goroutine of a Shared worker that sleeps, and makes progress while nobody else does; and what others know of it.
 //
 //	   +------------ nothing to do -------------+
 //	   v                                        |
@@ -28,5 +31,45 @@ func (k *Keeper) Come() {
 	select {
 	case k.Called <- struct{}{}:
 	default:
+	}
+}
+
+// Kept is the worker that it is of.
+type Kept struct {
+	Sleep   func() bool              // until something arrives or is due; false: the worker is closed
+	Polled  func(before uint32) bool // others make progress, or have, since there were so many polls
+	Unwatch func()                   // nobody waits for the descriptors
+	Turn    func() int               // makes progress, and says how much
+}
+
+// away is how long it leaves progress to others before it looks again.
+const away = time.Millisecond
+
+// Keep is what it does until the worker is closed. p is the pace of those who poll.
+func (k *Keeper) Keep(p *Pace, w Kept) {
+	defer close(k.Done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		before := p.Polls()
+		if !w.Sleep() {
+			return
+		}
+		for i := 0; w.Polled(before); i++ {
+			if i == 0 {
+				w.Unwatch()
+			}
+			before = p.Polls()
+			timer.Reset(away)
+			select {
+			case <-timer.C:
+			case <-k.Called:
+			}
+		}
+		for i := 0; i < 64 && k.Pollers.Load() == 0; i++ {
+			if w.Turn() == 0 {
+				break
+			}
+		}
 	}
 }

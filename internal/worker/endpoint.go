@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/openbraid/braid/internal/failover"
@@ -26,6 +27,7 @@ type Endpoint struct {
 	err   error  // why it failed
 	addr  string // of the peer, for people
 	User  any    // the root package's endpoint
+	ends  []func(error)
 
 	peering
 	lanes
@@ -111,6 +113,20 @@ func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, 
 
 // State is where the endpoint is in its life.
 func (ep *Endpoint) State() life.State { return ep.state }
+
+// OnEnd has fn called when the endpoint is over, once: with why, or with ErrClosed.
+func (ep *Endpoint) OnEnd(fn func(error)) {
+	if ep.ends = append(ep.ends, fn); ep.over() {
+		ep.tellEnd(cmp.Or(ep.err, outcome.ErrClosed))
+	}
+}
+
+func (ep *Endpoint) tellEnd(err error) {
+	for _, fn := range ep.ends {
+		ep.w.calls.Done(fn, err)
+	}
+	ep.ends = nil
+}
 
 // Err is why it failed, or nil.
 func (ep *Endpoint) Err() error { return ep.err }

@@ -1,0 +1,34 @@
+package braid
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/family"
+)
+
+// The library's own families of messages, such as package stream, stand above this package. This is what they get of it and programs don't.
+var _ = family.Lend(family.Root{
+	Handle: func(worker any, id uint16, fn func(any)) error {
+		w := worker.(*Worker)
+		w.lock()
+		defer w.unlockOnly()
+		switch {
+		case fn == nil:
+			w.eng.Own(id, nil)
+		case w.closed:
+			return ErrClosed
+		case w.eng.Of(id) != nil:
+			return family.ErrTaken
+		default:
+			w.eng.Own(id, handler(func(m *Message) { fn(m) }))
+		}
+		return nil
+	},
+	Post: func(endpoint any, id uint16, header, payload []byte, into any) {
+		ep := endpoint.(*Endpoint)
+		ep.w.lock()
+		defer ep.w.unlock()
+		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
+	},
+	Await: func(ctx context.Context, worker any, a family.Awaited) { worker.(*Worker).await(ctx, a) },
+})

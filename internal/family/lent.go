@@ -1,0 +1,34 @@
+package family
+
+import (
+	"context"
+	"errors"
+)
+
+// Root is what the root package lends to the rooms of families, which stand above it, and does not give to programs. Arguments and messages are of its types.
+type Root struct {
+	// Handle sets the handler of an id that is the library's own; nil takes it away. ErrTaken: it has one.
+	Handle func(worker any, id uint16, fn func(message any)) error
+	// Post posts a message under such an id, and leaves the request in what into points to.
+	Post func(endpoint any, id uint16, header, payload []byte, into any)
+	// Await makes progress on a Shared worker until a is over, or the context is, as blocking calls do.
+	Await func(ctx context.Context, worker any, a Awaited)
+}
+
+// Awaited is what may be waited for.
+type Awaited interface {
+	Ended() bool
+	Wake() <-chan struct{} // gets a value when it has ended, unless it had when it was asked for
+}
+
+// ErrTaken says that an id has a handler.
+var ErrTaken = errors.New("an id that has a handler")
+
+// Braid is what it has lent.
+var Braid Root
+
+// Lend is the root package's.
+func Lend(r Root) Root {
+	Braid = r
+	return r
+}

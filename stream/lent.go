@@ -1,0 +1,34 @@
+package stream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/family"
+)
+
+// What package braid lends to the library's own families: messages under ids that programs can't use.
+
+// handle has fn told of the messages about streams.
+func handle(w *braid.Worker, fn func(*braid.Message)) error {
+	if _, err := w.EventFD(); !errors.Is(err, braid.ErrShared) {
+		return errOwned
+	}
+	err := family.Braid.Handle(w, family.Stream, func(msg any) { fn(msg.(*braid.Message)) })
+	if errors.Is(err, family.ErrTaken) {
+		return errTwice
+	}
+	return err
+}
+
+func unhandle(w *braid.Worker) { family.Braid.Handle(w, family.Stream, nil) }
+
+// post posts a message about streams.
+func post(ep *braid.Endpoint, header, payload []byte) (q braid.Request) {
+	family.Braid.Post(ep, family.Stream, header, payload, &q)
+	return q
+}
+
+// wait makes progress until e has come, or the context is over.
+func wait(ctx context.Context, w *braid.Worker, e *event) { family.Braid.Await(ctx, w, e) }
