@@ -24,10 +24,9 @@ func handle(w *braid.Worker, fn func(*braid.Message)) error {
 
 func unhandle(w *braid.Worker) { family.Braid.Handle(w, family.Stream, nil) }
 
-// post posts a message about streams.
-func post(ep *braid.Endpoint, header, payload []byte) (q braid.Request) {
-	family.Braid.Post(ep, family.Stream, header, payload, &q)
-	return q
+// post posts a message about streams. The request is left in q, which is the caller's so that none is allocated.
+func post(ep *braid.Endpoint, header, payload []byte, q *braid.Request) {
+	family.Braid.Post(ep, family.Stream, header, payload, q)
 }
 
 // wait makes progress until e has come, or the context is over.

@@ -26,6 +26,7 @@ type session struct {
 	live    [2]int          // of them, those that are listed
 	budget  flow.Budget
 	head    []byte        // of the next frame
+	posted  braid.Request // the last
 	owed    []frame.Frame // for which there was no room, in order; nothing overtakes them
 	retry   *time.Timer
 }
@@ -54,17 +55,26 @@ func (s *session) post(f frame.Frame, payload []byte) (q braid.Request, pending 
 		return q, false, errNoRoom
 	}
 	s.head = f.AppendTo(s.head[:0])
-	q = post(s.ep, s.head, payload)
+	post(s.ep, s.head, payload, &s.posted)
+	q = s.posted
 	done, err := q.Test()
 	if !done {
 		s.head = make([]byte, 0, frame.MaxSize) // that one is lent
 		return q, true, nil
 	}
-	var e *braid.OpError
-	if errors.As(err, &e) && e.Temporary() {
-		err = errNoRoom
+	if err != nil {
+		err = noRoom(err)
 	}
 	return q, false, err
+}
+
+// noRoom is errNoRoom, if that is what err says.
+func noRoom(err error) error {
+	var e *braid.OpError
+	if errors.As(err, &e) && e.Temporary() {
+		return errNoRoom
+	}
+	return err
 }
 
 // say posts a frame without a payload, now or as soon as there is room. Under the lock.
@@ -218,7 +228,7 @@ func (s *session) open(ctx context.Context) (*Conn, error) {
 
 // end: the endpoint is over, and why.
 func (s *session) end(err error) {
-	s.fail(err)
+	s.fail(&braid.OpError{Op: "endpoint", Peer: s.ep.Addr(), Fate: braid.Unknown, Err: err})
 	s.m.forget(s)
 }
 
