@@ -107,6 +107,7 @@ func (b *bench) between(ctx context.Context, r *report) error {
 		list = b.againstUCX(version)
 	}
 	list = append(list, b.againstOthers()...)
+	list = append(list, b.againstTCP()...)
 	if canBind {
 		list = append(list, b.againstSockets()...)
 		list = append(list, b.againstUDP()...)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/bench/datagrams"
+	"github.com/openbraid/braid/bench/web"
 )
 
 // echoRole makes this program one end of a ping-pong over the standard library's connections: "cpu" for the server, "cpu address" for
@@ -85,6 +86,9 @@ func echo(role string) error {
 		if s, err = parseStreaming(v); err != nil {
 			return err
 		}
+	}
+	if v := os.Getenv(echoWeb); v != "" {
+		return web.End(v, addr, func(v any) { fmt.Println(v) })
 	}
 	stream := os.Getenv(echoDatagrams)
 	if isClient {
