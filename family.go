@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/sleep"
 )
 
 // The library's own families of messages, such as package stream, stand above this package. This is what they get of it and programs don't.
@@ -30,5 +31,5 @@ var _ = family.Lend(family.Root{
 		defer ep.w.unlock()
 		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
 	},
-	Await: func(ctx context.Context, worker any, a family.Awaited) { worker.(*Worker).await(ctx, a) },
+	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).keeper.Share(ctx, e) },
 })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
 )
@@ -115,59 +114,26 @@ func (w *Worker) wait(ctx context.Context, r *request.Request) (result, error) {
 	if w.owned {
 		return w.waitOwned(ctx, r)
 	}
-	w.await(ctx, r)
+	w.keeper.Poll(ctx, r)
+	if !r.Ended() {
+		w.mu.Lock()
+		wake := r.Wake()
+		ended := r.Reported
+		w.unlock() // the last turn may have made something due before the keeper wakes
+		w.keeper.Come()
+		if !ended {
+			select {
+			case <-wake:
+			case <-ctx.Done():
+			}
+		}
+	}
 	w.lock()
 	defer w.unlock()
 	if !r.Ended() {
 		return result{}, public(w.eng.Abandon(r, ctx.Err()))
 	}
 	return w.take(r)
-}
-
-// await makes progress until r's end, or until the context is over. For Shared workers.
-func (w *Worker) await(ctx context.Context, r family.Awaited) {
-	if w.poll(ctx, r); r.Ended() {
-		return
-	}
-	w.mu.Lock()
-	wake := r.Wake()
-	w.unlock() // the last turn may have made something due before the keeper wakes
-	w.keeper.Come()
-	if r.Ended() {
-		return
-	}
-	select {
-	case <-wake:
-	case <-ctx.Done():
-	}
-}
-
-// poll makes progress until r's end, or until it is time to sleep.
-func (w *Worker) poll(ctx context.Context, r family.Awaited) {
-	if w.pace.Policy() == sleep.AtOnce {
-		return
-	}
-	counted := int32(1)
-	w.keeper.Pollers.Add(1)
-	defer func() { w.keeper.Pollers.Add(-counted) }() // also if a callback panics
-	for idle := 0; !r.Ended() && ctx.Err() == nil; {
-		n, due := w.turn()
-		if due {
-			w.keeper.Pollers.Add(-1) // who runs calls makes no progress
-			counted = 0
-			n += w.runCalls()
-			w.keeper.Pollers.Add(1)
-			counted = 1
-		}
-		if n > 0 {
-			idle = 0
-		} else {
-			idle++
-		}
-		if w.pace.Waited(n, idle) {
-			return
-		}
-	}
 }
 
 func (w *Worker) waitOwned(ctx context.Context, r *request.Request) (result, error) {

@@ -67,7 +67,8 @@ func (n *Node) NewWorker() (*Worker, error) {
 	}
 	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
 	w.pace.Init(sleep.Policy(n.cfg.Wait))
-	w.keeper.Init()
+	w.keeper.Init(sleep.Kept{Sleep: w.sleep, Polled: w.polled, Unwatch: w.unwatch, Turn: w.turn, Calls: w.runCalls, Keep: w.relieved,
+		Leave: func() { w.lock(); w.unlock() }, Pace: &w.pace})
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
@@ -81,7 +82,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 	} else {
 		w.relief.After = time.AfterFunc(time.Hour, w.standIn)
 		w.relief.After.Stop()
-		go w.keeper.Keep(&w.pace, sleep.Kept{Sleep: w.sleep, Polled: w.polled, Unwatch: w.unwatch, Turn: w.relieved})
+		go w.keeper.Run()
 	}
 	n.workers = append(n.workers, w)
 	n.control.Add(&control.Worker{Owned: w.owned, Mu: &w.mu, Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})

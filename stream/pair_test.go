@@ -35,7 +35,9 @@ type pair struct {
 	ln             *stream.Listener
 }
 
-func newPair(t testing.TB, so, co stream.Options) *pair { return newPairOver(t, braid.Options{}, so, co) }
+func newPair(t testing.TB, so, co stream.Options) *pair {
+	return newPairOver(t, braid.Options{}, so, co)
+}
 
 func newPairOver(t testing.TB, bo braid.Options, so, co stream.Options) *pair {
 	t.Helper()

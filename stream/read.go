@@ -168,6 +168,7 @@ func (c *Conn) await(p []byte) int {
 		return 0
 	}
 	c.in.want, c.in.got = p, 0
+	c.recv.Waits()
 	c.read.changed.clear()
 	over := c.read.over
 	c.s.mu.Unlock()

@@ -5,13 +5,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/openbraid/braid/internal/sleep"
 )
 
 // event is what a reader or a writer waits for: something has changed, look again.
 type event struct {
 	set  atomic.Bool
 	wake chan struct{}
+	luck sleep.Luck
 }
+
+// Luck is what polling for it has brought.
+func (e *event) Luck() *sleep.Luck { return &e.luck }
 
 // Ended says that it has come.
 func (e *event) Ended() bool { return e.set.Load() }

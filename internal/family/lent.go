@@ -3,6 +3,8 @@ package family
 import (
 	"context"
 	"errors"
+
+	"github.com/openbraid/braid/internal/sleep"
 )
 
 // Root is what the root package lends to the rooms of families, which stand above it, and does not give to programs. Arguments and messages are of its types.
@@ -11,14 +13,8 @@ type Root struct {
 	Handle func(worker any, id uint16, fn func(message any)) error
 	// Post posts a message under such an id, and leaves the request in what into points to.
 	Post func(endpoint any, id uint16, header, payload []byte, into any)
-	// Await makes progress on a Shared worker until a is over, or the context is, as blocking calls do.
-	Await func(ctx context.Context, worker any, a Awaited)
-}
-
-// Awaited is what may be waited for.
-type Awaited interface {
-	Ended() bool
-	Wake() <-chan struct{} // gets a value when it has ended, unless it had when it was asked for
+	// Await makes progress on a Shared worker until e has ended, or the context has, as one of many goroutines that do.
+	Await func(ctx context.Context, worker any, e sleep.Event)
 }
 
 // ErrTaken says that an id has a handler.

@@ -13,6 +13,6 @@
 //  2. A side that keeps the rules is never told that it broke them. "-" in testdata/life.txt is what a call does nothing in, and what an
 //     arrival breaks the rules with.
 //  3. Close is answered at once, by the library: who closes waits for no user.
-//  4. A receiver keeps no more than the size of its window. It grows when the sender has used it up though the reader keeps up, within the budget.
+//  4. A receiver keeps no more than the size of its window. It grows when the sender has used it up and the reader waits all the same, within the budget.
 //  5. Whoever has consumed all that came has told so: a sender that has used its window always hears of more.
 package flow

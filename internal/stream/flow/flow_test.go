@@ -113,6 +113,9 @@ func (w *world) read(i int, n int) {
 	x := w.ends[i]
 	n = min(n, x.recv.Held())
 	x.read += n
+	if n == 0 {
+		x.recv.Waits()
+	}
 	if tell := x.recv.Consumed(n); tell && x.MayRead() {
 		w.put(1-i, note{e: Window, total: x.recv.Granted()})
 	}
@@ -245,12 +248,10 @@ func TestGrowth(t *testing.T) {
 	b := Budget{Left: 1000}
 	r := NewReceive(Sizes{First: 64, Most: 512}, &b)
 	keepsUp := func() {
-		for range 20 { // whatever is granted comes in small pieces, and is taken at once
-			for n := int(r.granted - r.arrived); n > 0; n -= 8 {
-				must(t, r.Arrived(min(n, 8)))
-				r.consumed = r.arrived
-			}
-			r.Consumed(0)
+		for range 20 { // whatever is granted comes, is taken, and the reader waits for more
+			must(t, r.Arrived(int(r.granted-r.arrived)))
+			r.Consumed(r.Held())
+			r.Waits()
 		}
 	}
 	keepsUp()
@@ -269,12 +270,22 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("%d are left in the end", b.Left)
 	}
 	slow := NewReceive(Sizes{First: 64, Most: 512}, &b)
-	for range 20 { // all of it comes at once, and waits for the reader
+	for range 20 { // all of it comes, and more before the reader has taken the last
 		must(t, slow.Arrived(int(slow.granted-slow.arrived)))
-		slow.Consumed(slow.Held())
+		slow.Consumed(slow.Held() - 1)
+		slow.Waits()
 	}
 	if slow.size != 64 {
 		t.Errorf("the window of a slow reader is %d", slow.size)
+	}
+	idle := NewReceive(Sizes{First: 64, Most: 512}, &b)
+	for range 200 { // a sender who has little to say never uses it up
+		must(t, idle.Arrived(10))
+		idle.Consumed(10)
+		idle.Waits()
+	}
+	if idle.size != 64 {
+		t.Errorf("the window of a sender who has little to say is %d", idle.size)
 	}
 }
 

@@ -47,7 +47,8 @@ type Receive struct {
 	granted  uint64
 	arrived  uint64
 	consumed uint64
-	starves  bool // the sender has used the window up, though the reader keeps up with it
+	full     bool // the sender has used the window up, since it last grew
+	starves  bool // and the reader has had nothing to read since
 }
 
 // NewReceive is a direction in which nothing has come. It grants its first window.
@@ -67,9 +68,7 @@ func (r *Receive) Arrived(n int) error {
 		return fmt.Errorf("%d bytes where %d were granted", r.arrived+uint64(n), r.granted)
 	}
 	r.arrived += uint64(n)
-	if r.arrived == r.granted && r.Held() <= r.size/2 {
-		r.starves = true
-	}
+	r.full = r.full || r.arrived == r.granted
 	return nil
 }
 
@@ -80,12 +79,15 @@ func (r *Receive) Consumed(n int) (tell bool) {
 		return false
 	}
 	if r.starves {
-		r.starves = false
+		r.full, r.starves = false, false
 		r.grow()
 	}
 	r.granted = r.consumed + uint64(r.size)
 	return true
 }
+
+// Waits notes that the user waits, and nothing is there. If the sender had used its window up before, that is why.
+func (r *Receive) Waits() { r.starves = r.starves || r.full && r.arrived == r.consumed }
 
 // grow doubles the window, if that can be.
 func (r *Receive) grow() {
