@@ -29,7 +29,6 @@ type room struct {
 var rooms = []room{
 	{dir: "internal/clock", rank: 0, kind: service, edge: true},
 	{dir: "internal/flight", rank: 0, kind: service},
-	{dir: "internal/family", rank: 0, kind: service},
 	{dir: "internal/fsm", rank: 0, kind: service},
 	{dir: "internal/inspect", rank: 0, kind: service},
 	{dir: "internal/invariants", rank: 0, kind: service},
@@ -45,6 +44,7 @@ var rooms = []room{
 	{dir: "rdma/soft/packet", rank: 0, kind: service},
 
 	{dir: "internal/config", rank: 1, kind: service},
+	{dir: "internal/family", rank: 1, kind: service},
 	{dir: "internal/rail", rank: 1, kind: service, edge: true},
 	{dir: "rdma", rank: 1, kind: contract},
 	{dir: "transport", rank: 1, kind: contract},

@@ -214,7 +214,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.hand.Step(failover.Event{What: failover.Ended})
 	ep.box.End(err)
 	ep.parts.Drop()
-	ep.tellEnd(err)
+	ep.Over(err)
 }
 
 // farewell takes what still comes on a connection of an endpoint that ended here: the peer may close it on

@@ -1,9 +1,9 @@
 package worker
 
 import (
-	"cmp"
 	"slices"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
@@ -27,12 +27,12 @@ type Endpoint struct {
 	err   error  // why it failed
 	addr  string // of the peer, for people
 	User  any    // the root package's endpoint
-	ends  []func(error)
 
 	peering
 	lanes
 	closing
 	outbox.Calls // what its user posts
+	delivery.Ends
 
 	hand  *failover.Machine
 	box   *outbox.Box
@@ -81,7 +81,7 @@ const stay = 64 << 10
 
 func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpoint {
 	w.lastID++
-	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side)}
+	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side), Ends: delivery.EndsIn(&w.calls)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stay: uint64(min(stay, w.cfg.Window/8)), Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
@@ -113,20 +113,6 @@ func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, 
 
 // State is where the endpoint is in its life.
 func (ep *Endpoint) State() life.State { return ep.state }
-
-// OnEnd has fn called when the endpoint is over, once: with why, or with ErrClosed.
-func (ep *Endpoint) OnEnd(fn func(error)) {
-	if ep.ends = append(ep.ends, fn); ep.over() {
-		ep.tellEnd(cmp.Or(ep.err, outcome.ErrClosed))
-	}
-}
-
-func (ep *Endpoint) tellEnd(err error) {
-	for _, fn := range ep.ends {
-		ep.w.calls.Done(fn, err)
-	}
-	ep.ends = nil
-}
 
 // Err is why it failed, or nil.
 func (ep *Endpoint) Err() error { return ep.err }
