@@ -166,14 +166,13 @@ func (c *Conn) CloseWrite() error {
 		c.write.changed.signal()
 		return nil
 	}
-	switch c.life.State() {
-	case flow.Closed, flow.Closing:
+	switch s := c.life.State(); {
+	case s == flow.Closed || s == flow.Closing:
 		return c.opError("close", net.ErrClosed)
-	case flow.Broken:
+	case s == flow.Broken:
 		return c.opError("close", c.err)
-	default:
-		return nil
 	}
+	return nil
 }
 
 // LocalAddr is this end of the endpoint's first lane, RemoteAddr the peer's address.

@@ -137,12 +137,11 @@ func (w *world) arrive(i int) bool {
 	if !ok {
 		w.t.Fatalf("%v arrives in %v", n.e, x.State())
 	}
-	switch n.e {
-	case Data:
+	switch {
+	case n.e == Data:
 		w.must(x.recv.Arrived(n.n))
-	case Window, Accepted:
+	case n.e == Window || n.e == Accepted:
 		w.must(x.send.Grant(n.total))
-	default:
 	}
 	w.tell(i, say)
 	w.look(i)
