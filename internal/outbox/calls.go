@@ -23,11 +23,6 @@ func (c Calls) PostAM(id uint16, header, payload []byte) (*request.Request, erro
 	return c.b.PostAM(id, header, payload)
 }
 
-// PostOwn sends a message under an id that is the library's own. See Box.PostAM.
-func (c Calls) PostOwn(id uint16, header, payload []byte) (*request.Request, error) {
-	return c.b.PostAM(id, header, payload)
-}
-
 // PostPut writes into the peer's memory. See Box.PostPut.
 func (c Calls) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
 	return c.b.PostPut(src, key, offset)

@@ -114,6 +114,11 @@ func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, 
 // State is where the endpoint is in its life.
 func (ep *Endpoint) State() life.State { return ep.state }
 
+// PostOwn sends a message under an id that is the library's own. See outbox.Box.PostAM.
+func (ep *Endpoint) PostOwn(id uint16, header, payload []byte) (*request.Request, error) {
+	return ep.box.PostAM(id, header, payload)
+}
+
 // Err is why it failed, or nil.
 func (ep *Endpoint) Err() error { return ep.err }
 
