@@ -16,17 +16,17 @@ import (
 	"github.com/openbraid/braid/fault"
 )
 
-// serveHTTP is an http.Server and a client over the lanes. accepted counts streams.
-func serveHTTP(t *testing.T, s *sides, h http.Handler) (c *http.Client, accepted *atomic.Int32) {
-	accepted = new(atomic.Int32)
+// serveHTTP is an http.Server and a client over the lanes. closed counts streams that are over.
+func serveHTTP(t *testing.T, s *sides, h http.Handler) (c *http.Client, closed *atomic.Int32) {
+	closed = new(atomic.Int32)
 	srv := &http.Server{Handler: h, ConnState: func(_ net.Conn, st http.ConnState) {
-		if st == http.StateNew {
-			accepted.Add(1)
+		if st == http.StateClosed {
+			closed.Add(1)
 		}
 	}}
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(s.ln) }()
-	tr := &http.Transport{DialContext: s.cm.DialContext, MaxIdleConnsPerHost: 16}
+	tr := &http.Transport{DialContext: s.cm.DialContext, MaxIdleConnsPerHost: 100}
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
 		if err := srv.Shutdown(within(t)); err != nil {
@@ -36,13 +36,13 @@ func serveHTTP(t *testing.T, s *sides, h http.Handler) (c *http.Client, accepted
 			t.Error(err)
 		}
 	})
-	return &http.Client{Transport: tr}, accepted
+	return &http.Client{Transport: tr}, closed
 }
 
-// TestHTTPUnderCuts: while lanes are cut in turn, no request fails, no body is damaged, and no connection is made anew.
+// TestHTTPUnderCuts: while lanes are cut in turn, no request fails, no body is damaged, and no stream is lost.
 func TestHTTPUnderCuts(t *testing.T) {
 	s := newSides(t)
-	client, accepted := serveHTTP(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client, closed := serveHTTP(t, s, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -73,9 +73,9 @@ func TestHTTPUnderCuts(t *testing.T) {
 	s.cuts(8)
 	close(stop)
 	all.Wait()
-	t.Logf("%d requests on %d streams, %d lanes lost", requests.Load(), accepted.Load(), s.down.Load())
-	if n := accepted.Load(); n > users {
-		t.Errorf("%d users made %d streams: some were lost", users, n)
+	t.Logf("%d requests, %d lanes lost", requests.Load(), s.down.Load())
+	if n := closed.Load(); n > 0 {
+		t.Errorf("%d streams were lost", n)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestHTTPInFlight(t *testing.T) {
 	s := newSides(t)
 	goOn := make(chan struct{})
 	half := bytes.Repeat([]byte("half "), 100_000)
-	client, accepted := serveHTTP(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	client, closed := serveHTTP(t, s, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(half)
 		http.NewResponseController(w).Flush()
 		<-goOn
@@ -127,8 +127,8 @@ func TestHTTPInFlight(t *testing.T) {
 		}
 		resp.Body.Close()
 	}
-	if n := accepted.Load(); n != 1 {
-		t.Errorf("%d streams instead of one", n)
+	if n := closed.Load(); n > 0 {
+		t.Errorf("%d streams were lost", n)
 	}
 }
 
