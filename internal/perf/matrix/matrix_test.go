@@ -33,14 +33,15 @@ func serve(m medium.Medium, set *braid.Settings) (matrix.Server, error) {
 	}
 }
 
-// cells are the part of the matrix that is run here: each medium, each plan and most tests once.
+// cells are the part of the matrix that is run here: each medium, most plans and tests once. Not the loss of datagrams: on a busy machine there may be too few for one in a
+// hundred to be hit.
 var cells = []struct {
 	medium medium.Medium
 	test   string
 	plan   string
 }{
 	{"tcp", "put_bw", "mid write"},
-	{"rc", "am_bw", "loss"},
+	{"rc", "am_bw", "rate"},
 	{"rc", "put_bw", "one way"},
 	{"shm", "am_bw", "reset"},
 	{"shm", "get", "rate"},
