@@ -44,20 +44,27 @@ func command(t *testing.T, args ...string) (int, string, string) {
 // server starts one in this process and returns its address.
 func server(t *testing.T) string {
 	t.Helper()
+	addr, _ := serving(t, false)
+	return addr
+}
+
+// serving is server, which may end by itself after one client.
+func serving(t *testing.T, once bool) (addr string, end chan error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	addr, done := make(chan string, 1), make(chan error, 1)
+	bound, over := make(chan string, 1), make(chan struct{})
+	end = make(chan error, 1)
 	go func() {
-		done <- perf.Serve(ctx, perf.ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { addr <- a }})
+		defer close(over)
+		end <- perf.Serve(ctx, perf.ServerParams{Listen: "127.0.0.1:0", Once: once, Listening: func(a string) { bound <- a }})
 	}()
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() { cancel(); <-over })
 	select {
-	case a := <-addr:
-		return a
-	case err := <-done:
-		done <- nil
+	case addr = <-bound:
+	case err := <-end:
 		t.Fatal(err)
 	}
-	return ""
+	return addr, end
 }
 
 func TestPerftestJSON(t *testing.T) {
@@ -97,7 +104,7 @@ func checkJSON(t *testing.T, test string, window float64, args []string) {
 			t.Errorf("latency_us.%s is %v", key, lat[key])
 		}
 	}
-	if over := map[string]float64{"am_bw": 1024, "put_bw": 7, "get": 1}[test]; lat["average_over"] != over {
+	if over := map[string]float64{"am_bw": 500, "put_bw": 7, "get": 1}[test]; lat["average_over"] != over {
 		t.Errorf("latency_us.average_over is %v, want %v", lat["average_over"], over)
 	}
 	for _, key := range []string{"bandwidth_mb_s", "message_rate"} {
@@ -126,9 +133,18 @@ func TestPerftestBatch(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# two\nsmall -t am_lat -n 5\n\nlarge -t put_bw -s 64k -n 7 -O 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	status, out, errOut := command(t, "perftest", server(t), "-b", file, "-v", "-f")
+	addr, end := serving(t, true) // once: it is the client that is served, with all its tests
+	status, out, errOut := command(t, "perftest", addr, "-b", file, "-v", "-f")
 	if status != 0 {
 		t.Fatalf("status %d: %s", status, errOut)
+	}
+	select {
+	case err := <-end:
+		if err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the server goes on although its client has left")
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[0], "name,test,size,iterations,percentile,") || !strings.HasPrefix(lines[1], "small,am_lat,8,5,50,") || !strings.HasPrefix(lines[2], "large,put_bw,65536,7,50,") ||
@@ -233,6 +249,29 @@ func TestPerftestGetLetters(t *testing.T) {
 	}
 }
 
+// refused runs a command line that can't be.
+func refused(t *testing.T, line, want string) {
+	t.Helper()
+	status, out, errOut := command(t, append([]string{"perftest"}, strings.Fields(line)...)...)
+	if status != shell.BadUsage || !strings.Contains(errOut, want) || out != "" {
+		t.Errorf("%s: status %d, %q, %q; want %q", line, status, out, errOut, want)
+	}
+}
+
+// Where the two processes run is two numbers, and no figure stands beside anything else.
+func TestPerftestRefusesCPUs(t *testing.T) {
+	for line, want := range map[string]string{
+		"-t am_lat --cpus 0,1 h":         "with --spawn",
+		"-t am_lat --spawn --cpus 0":     "two numbers",
+		"-t am_lat --spawn --cpus ,":     "two numbers",
+		"-t am_lat --spawn --cpus 0,":    "two numbers",
+		"-t am_lat --spawn --cpus 0,1,2": "two numbers",
+		"-t am_lat --spawn --cpus 0,x":   "cpu \"x\": a number",
+	} {
+		refused(t, line, want)
+	}
+}
+
 func TestPerftestRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"-t am_lat --pair-modes --error-mode peer h":     "--error-mode has no effect here: with --pair-modes",
@@ -284,8 +323,8 @@ func TestPerftestRefuses(t *testing.T) {
 		"h":                                              "which test",
 		"-t am_lat":                                      "a server does what its client says",
 		"-t am_lat --spawn h":                            "leave one of them out",
-		"-t am_lat --cpus 0,1 h":                         "with --spawn",
-		"-t am_lat --spawn --cpus 0":                     "two numbers",
+		"-t am_lat --set transports=shm h":               "--set transports=shm has no effect here: write --transport",
+		"-t am_lat --lanes 17 h":                         "--lanes 17: must be 1 to 16",
 		"-t am_lat --error-mode x h":                     "failover, peer or none",
 		"-t am_lat --null h":                             "check of --pair-modes",
 		"-t am_lat --json -v h":                          "can't be used together",
@@ -297,9 +336,6 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat --listen 0.0.0.0 h":                   "for a server",
 		"-t am_lat -n 10 --transport carrier h":          "there are tcp, shm and rc",
 	} {
-		status, out, errOut := command(t, append([]string{"perftest"}, strings.Fields(line)...)...)
-		if status != shell.BadUsage || !strings.Contains(errOut, want) || out != "" {
-			t.Errorf("%s: status %d, %q, %q; want %q", line, status, out, errOut, want)
-		}
+		refused(t, line, want)
 	}
 }

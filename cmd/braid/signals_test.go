@@ -147,3 +147,38 @@ func TestVersionWord(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, people)
 	}
 }
+
+// TestInterruptedTogether: a terminal sends Ctrl-C to both processes of a test. The one that was started by the other leaves it to that one to end, and to say so.
+func TestInterruptedTogether(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	cmd := exec.Command(self, "perftest", "-p", "0", "--no-once", "--guard") // as --spawn does it
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		err = cmd.Process.Signal(os.Interrupt)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, addr, _ := strings.Cut(strings.TrimSpace(line), "listening on ")
+	if _, people, status := built(t, "perftest", addr, "-t", "am_lat", "-n", "100", "-w", "0"); status != 0 {
+		t.Errorf("status %d: %s", status, people)
+	}
+	in.Close()
+	if s := ends(t, cmd); s != shell.Done || said.Len() > 0 {
+		t.Errorf("status %d: %s", s, &said)
+	}
+}

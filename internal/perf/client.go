@@ -288,7 +288,7 @@ func (c *client) explain(err error) error {
 
 // end has the server count what arrived.
 func (c *client) end() (Tally, error) {
-	stop := note{Kind: kindStop}
+	stop := note{Kind: kindStop, More: c.p.More}
 	if c.trial != nil {
 		stop.Total = c.seq
 	}

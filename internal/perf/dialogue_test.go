@@ -210,28 +210,92 @@ func TestClientBreaksOff(t *testing.T) {
 
 // Nobody who measures is kept waiting for a peer that has no lane: unless somebody says how long.
 func TestSuspendedIsShort(t *testing.T) {
-	value := func(s *braid.Settings) string {
-		n, _, err := openNode(Setup{Settings: s}, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer n.Close()
-		for _, v := range n.Settings() {
-			if v.Name == "suspended" {
-				return v.Value
-			}
-		}
-		return ""
-	}
-	if got := value(nil); got != "2s" {
+	if got := valueOf(t, nil, "suspended"); got != "2s" {
 		t.Errorf("suspended is %s", got)
 	}
 	s := &braid.Settings{}
 	if err := s.Set("suspended", "30s", "test"); err != nil {
 		t.Fatal(err)
 	}
-	if got := value(s); got != "30s" {
+	if got := valueOf(t, s, "suspended"); got != "30s" {
 		t.Errorf("set to 30s, suspended is %s", got)
+	}
+}
+
+// Lanes run on what the result names, whatever the environment would have instead or besides.
+func TestTransportIsWhatIsSaid(t *testing.T) {
+	for _, list := range []string{"shm", "rc", "tcp,shm"} {
+		s := &braid.Settings{}
+		if err := s.Set("transports", list, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if got := valueOf(t, s, "transports"); got != "tcp" {
+			t.Errorf("transports %s: it is %s", list, got)
+		}
+	}
+}
+
+// valueOf is one of a node's settings.
+func valueOf(t *testing.T, s *braid.Settings, name string) string {
+	t.Helper()
+	n, _, err := openNode(Setup{Settings: s}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for _, v := range n.Settings() {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+// A client that says what its test has no place for, and one that asks for more than there is to be, cost the server nothing.
+func TestServerBears(t *testing.T) {
+	addr, _ := listening(t)
+	for _, test := range []string{"am_bw", "am_lat", "put_bw", "put_lat", "get", "add", "cswap"} {
+		c := dialed(t, addr, Params{Test: test, Size: 8, Verify: true}, 1)
+		for _, n := range []note{{Kind: kindCheck, Count: 1}, {Kind: kindCheck, First: 1 << 63, Count: 1 << 63}} {
+			if _, err := c.ask(n, kindChecked); err != nil {
+				t.Fatalf("%s: %v", test, err)
+			}
+		}
+		if err := c.ep.SendAM(c.ctx, idData, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.end(); err != nil {
+			t.Errorf("%s: %v", test, err)
+		}
+	}
+	p := Params{Test: "get", Size: 8}
+	first := dialed(t, addr, p, 1)
+	stranger, err := dial(first.ctx, addr, p, newID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.node.Close()
+	// What he asks for is not looked at, let alone made, before he is let in.
+	if _, err := stranger.ask(note{Kind: kindStart, Client: stranger.id, Test: "get", Size: -1, Slots: 1}, kindReady); err == nil || !strings.Contains(err.Error(), "another client is being served") {
+		t.Error(err)
+	}
+	for range maxSessions - 1 {
+		one, err := dial(first.ctx, addr, p, first.id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.node.Close()
+		if err := one.begin(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	more, err := dial(first.ctx, addr, p, first.id, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer more.node.Close()
+	if err := more.begin(1); err == nil || !strings.Contains(err.Error(), "at a time") {
+		t.Error(err)
 	}
 }
 
@@ -283,14 +347,20 @@ func TestVersions(t *testing.T) {
 // The server goes away in the middle of a test.
 func TestServerDies(t *testing.T) {
 	for _, test := range []string{"am_lat", "am_bw", "put_lat", "get"} {
-		addr, stop := listening(t)
-		time.AfterFunc(100*time.Millisecond, stop)
-		begun := time.Now()
-		p := Params{Test: test, Size: 8, Iterations: 1 << 30}
-		p.ErrorMode = braid.Peer
-		_, err := Run(context.Background(), addr, p, nil)
-		if err == nil || time.Since(begun) > 15*time.Second {
-			t.Errorf("%s: %v after %v", test, err, time.Since(begun))
+		for _, asleep := range []bool{false, true} {
+			addr, stop := listening(t)
+			time.AfterFunc(100*time.Millisecond, stop)
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			p := Params{Test: test, Size: 8, Iterations: 1 << 30}
+			p.Sleep = asleep
+			if !asleep {
+				p.ErrorMode = braid.Peer
+			}
+			_, err := Run(ctx, addr, p, nil)
+			if err == nil || ctx.Err() != nil {
+				t.Errorf("%s, asleep %v: %v", test, asleep, err)
+			}
+			cancel()
 		}
 	}
 }

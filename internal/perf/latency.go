@@ -106,11 +106,11 @@ func (c *client) step(i int) error {
 	}
 	switch {
 	case c.w.Progress() == 0 && c.p.Sleep:
-		// Without a context, which would cost an allocation: an interruption wakes the worker. Timers of the library do each second or so.
-		if err := c.w.Sleep(context.Background()); err != nil {
+		if err := c.patience(0); err != nil { // the turn before may have brought the end of the endpoint, and nothing wakes after that
 			return err
 		}
-		return c.patience(0)
+		// Without a context, which would cost an allocation: an interruption wakes the worker. Timers of the library do each second or so.
+		return c.w.Sleep(context.Background())
 	case i%lookEvery == 0:
 		return c.patience(i)
 	}

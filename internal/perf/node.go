@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -53,12 +54,13 @@ func ParseErrorMode(name string) (braid.ErrorMode, error) {
 // openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
 func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *braid.Worker, error) {
 	set := s.Settings.Clone()
-	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"transports", "tcp"}, {"suspended", s.patience()}} {
+	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", s.patience()}} {
 		if err := set.Default(d[0], d[1]); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := set.Set("error-mode", s.ErrorMode.String(), "--error-mode"); err != nil {
+	// What else could carry lanes is not asked for: a figure is of the transport that stands beside it.
+	if err := errors.Join(set.Set("error-mode", s.ErrorMode.String(), "--error-mode"), set.Set("transports", "tcp", "--transport")); err != nil {
 		return nil, nil, err
 	}
 	if s.Sleep {

@@ -47,6 +47,7 @@ type note struct {
 	Verify  bool   `json:"verify,omitempty"`
 	Shared  bool   `json:"shared,omitempty"`
 	Sleep   bool   `json:"sleep,omitempty"`
+	More    bool   `json:"more,omitempty"` // of stop: the client has another test, on another endpoint
 	First   uint64 `json:"first,omitempty"`
 	Count   uint64 `json:"count,omitempty"`
 	Tally   Tally  `json:"tally"`

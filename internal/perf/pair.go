@@ -95,6 +95,7 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 	}
 	r.Lanes, r.ErrorMode = len(d.ends[0].ep.Lanes()), d.modes[0].String()+"/"+d.modes[1].String()
 	r.take(&p.Params, d.meters[0], Tally{})
+	r.Latency.Over = min(r.Latency.Over, d.ops)
 	r.Pair = d.result()
 	return r, nil
 }

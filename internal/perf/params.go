@@ -23,6 +23,7 @@ type Params struct {
 	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency, get and fetches
 	Verify      bool   // who receives checks each byte and each number
 	Percentile  float64
+	More        bool // this client has another test for the server: one that serves once waits for it
 
 	Setup
 	untilOver bool // of Faults: it ends with the plan

@@ -13,7 +13,7 @@ import (
 // ServerParams say where and how to serve.
 type ServerParams struct {
 	Listen string // "host:port"; "": loopback, the default port
-	Once   bool   // end after the first client that ran a test; an error if that one broke off
+	Once   bool   // end after the first client that ran its tests; an error if that one broke off
 	Setup         // ErrorMode and Lanes are the client's to choose
 	// Listening is told the address that is bound; nil for nobody.
 	Listening func(addr string)
@@ -162,7 +162,7 @@ func (s *server) take(n note) {
 	case n.Kind == kindStop && ses != nil:
 		ses.trim(n.Total)
 		s.settle(ses)
-		s.ran = true
+		s.ran = !n.More
 		s.reply(n.from, note{Kind: kindReport, Tally: ses.final()})
 		s.end(n.from)
 	default:
@@ -182,12 +182,10 @@ func (s *server) settle(ses *session) {
 
 // start begins a session, or says why not.
 func (s *server) start(n note) {
-	ses, err := newSession(s.node, n)
-	switch {
-	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
-		err = errors.New("another client is being served; try again when it has left")
-	case n.Shared != s.p.Shared:
-		err = s.p.differs()
+	var ses *session
+	err := s.admits(n)
+	if err == nil {
+		ses, err = newSession(s.node, n)
 	}
 	if err != nil {
 		s.p.Log("refused %s: %v", n.from.Addr(), err)
@@ -208,6 +206,22 @@ func (s *server) start(n note) {
 	s.reply(n.from, answer)
 }
 
+// maxSessions is how many tests one client has at a time: two couples of endpoints, one of which is about to leave.
+const maxSessions = 4
+
+// admits says why not, before anything is made for who asks.
+func (s *server) admits(n note) error {
+	switch {
+	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
+		return errors.New("another client is being served; try again when it has left")
+	case n.Shared != s.p.Shared:
+		return s.p.differs()
+	case len(*s.sessions.Load()) >= maxSessions:
+		return fmt.Errorf("a client has %d tests at a time at most", maxSessions)
+	}
+	return nil
+}
+
 func (s *server) serving() bool { return len(*s.sessions.Load()) > 0 }
 
 func (s *server) isOpen(ep *braid.Endpoint) bool {
@@ -219,7 +233,7 @@ func (s *server) isOpen(ep *braid.Endpoint) bool {
 	return false
 }
 
-// session finds that of an endpoint. There are at most two, and the one in use stands in front or behind it.
+// session finds that of an endpoint. There are few, and the one in use stands near the front.
 func (s *server) session(ep *braid.Endpoint) *session {
 	for _, ses := range *s.sessions.Load() {
 		if ses.ep == ep {

@@ -37,7 +37,7 @@ type puts struct {
 func newSession(node *braid.Node, n note) (*session, error) {
 	t, err := lookup(n.Test)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%q is no test here: use the same braid on both sides", n.Test)
 	}
 	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
 		t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
@@ -133,8 +133,8 @@ func (ses *session) answerPut(s *server) bool {
 
 // check looks at the puts of a round, which are all executed.
 func (ses *session) check(first, count uint64) {
-	if ses.ledger == nil || count > uint64(ses.put.slots) {
-		return
+	if ses.ledger == nil || ses.mem == nil || count > uint64(ses.put.slots) {
+		return // it is not what has places to look at
 	}
 	for i := range count {
 		ses.ledger.putSlot(ses.slot(int(i)), first+i, uint64(ses.put.slots))

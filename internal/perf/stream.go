@@ -130,7 +130,7 @@ func (w *window) drain() error {
 	return w.c.ep.Flush(w.c.ctx)
 }
 
-// Stretch is how many operations go between two looks at the clock: a multiple of the window, worth some microseconds. That is one if each is
+// Stretch is how many operations go between two looks at the clock: a multiple of the window, worth some microseconds, or all that there are. That is one if each is
 // waited for.
 func (p *Params) Stretch() int {
 	o := p.Outstanding
@@ -139,10 +139,18 @@ func (p *Params) Stretch() int {
 	case p.IsLatency():
 		return 1
 	case t.put && p.Verify:
-		return o // rounds
+		return p.most(o) // rounds
 	}
 	n := min(1024, max(1, (1<<20)/max(1, p.Size)))
-	return (n + o - 1) / o * o
+	return p.most((n + o - 1) / o * o)
+}
+
+// most is n, or all operations that there are.
+func (p *Params) most(n int) int {
+	if p.Iterations > 0 {
+		n = min(n, p.Iterations)
+	}
+	return n
 }
 
 // stream posts n operations, a window of them at a time, and flushes.

@@ -67,6 +67,8 @@ func (c *Command) idleSettings() error {
 		switch {
 		case key == "wait":
 			why = "write -E poll or -E sleep"
+		case key == "transports":
+			why = "write --transport"
 		case server && (key == "lanes" || key == "error-mode"):
 			why = "a server does what its client says"
 		case c.PairModes && key == "error-mode":
@@ -86,7 +88,7 @@ func (c *Command) said(path []*kong.Path) error {
 			continue
 		}
 		switch name := p.Flag.Name; {
-		case name == "lanes" && c.Lanes < 1:
+		case name == "lanes" && (c.Lanes < 1 || c.Lanes > 16):
 			return fmt.Errorf("--lanes %d: must be 1 to 16; --set lanes=auto is one for each rail that reaches the peer", c.Lanes)
 		case name == "pairs" && c.Pairs == 0, name == "block" && c.Block == 0:
 			return fmt.Errorf("--%s 0: must be above 0; leave it out for the default", name)

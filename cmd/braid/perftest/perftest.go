@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -29,7 +31,7 @@ type Command struct {
 
 	Port   int    `short:"p" default:"13337" placeholder:"PORT" help:"Port to serve on or to connect to (${default}); 0 picks one."`
 	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
-	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client that ran a test, as ucx_perftest does. --no-once: serve one after the other."`
+	Once   bool   `default:"true" negatable:"" help:"Server: end after the first client that ran its tests, as ucx_perftest does. --no-once: serve one after the other."`
 	Spawn  bool   `help:"Start the server, too, in a process of its own."`
 	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B (two different ones, if there are); off: to none."`
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
@@ -151,7 +153,8 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	}
 	broken := false
 	p := printer{out: w.Out, form: c.printFlags, batch: c.Batch != "", cpus: c.CPUs}
-	for _, t := range tests {
+	for i, t := range tests {
+		t.More = i < len(tests)-1
 		r, err := c.measure(w, addr, t, &p)
 		if err != nil {
 			return connect.Advise(err)
@@ -209,11 +212,14 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 		c.CPUs = fmt.Sprintf("%d,%d", a, b)
 	}
 	if c.CPUs != "" {
-		a, _, ok := strings.Cut(c.CPUs, ",")
-		if !ok {
+		two := strings.Split(c.CPUs, ",")
+		if len(two) != 2 || two[0] == "" || two[1] == "" {
 			return s, fmt.Errorf("--cpus %s: two numbers, as 0,1", c.CPUs)
 		}
-		s.CPUs = a
+		if _, err := cpu.Of(two[1]); err != nil { // that of the server, before it is started
+			return s, err
+		}
+		s.CPUs = two[0]
 	}
 	return s, nil
 }
@@ -323,12 +329,13 @@ func (c *Command) serve(w shell.World, setup perf.Setup) error {
 	}
 	p.Listening = func(addr string) { child.Announce(w.Out, addr) }
 	if c.Guard {
+		signal.Ignore(os.Interrupt, syscall.SIGHUP) // a terminal sends them to both; who started this one decides, and says so
 		child.Guard(w.In, func() { cancel(errParentGone) })
 	} else {
 		p.Log = func(format string, args ...any) { fmt.Fprintf(w.Out, format+"\n", args...) }
 	}
 	err := perf.Serve(ctx, p)
-	if errors.Is(err, errParentGone) {
+	if errors.Is(err, errParentGone) || c.Guard && errors.Is(err, shell.ErrInterrupted) {
 		return nil
 	}
 	return err

@@ -40,6 +40,9 @@ func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Process, e
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("can't start the server: %w", err)
 	}
 	c := &Process{cmd: cmd, guard: guard}
