@@ -101,6 +101,9 @@ func TestF7_WaitLearnsOfDeath(t *testing.T) {
 			c.opts.Times.Keepalive, c.opts.Times.Peer, c.opts.Times.Probe, c.opts.Times.Lost = time.Hour, time.Hour, time.Hour, time.Hour
 			ep := dial(t, open(t, c.opts), server.expect("addr"))
 			server.expect("accepted")
+			for range 1000 { // a worker that is polled has nobody wait for its sockets, until somebody means to sleep
+				ep.Worker().Progress()
+			}
 			server.signal(syscall.SIGSTOP) // it answers nothing, and no time above ends the wait
 			const after = 200 * time.Millisecond
 			killer := time.AfterFunc(after, func() { server.signal(syscall.SIGKILL) })
