@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,17 @@ func TestSkipsWithReason(t *testing.T) {
 	}
 	if len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0], "not installed") {
 		t.Errorf("%q", r.Skipped)
+	}
+}
+
+// A name that nothing has is a mistake, and no empty table.
+func TestNothingHasTheName(t *testing.T) {
+	if runtime.NumCPU() < 2 || !canBind {
+		t.Skip("what is left out here is said instead")
+	}
+	b := &bench{Only: "^nothing$", CPUs: "0,1", Braid: "none", UCX: "true"}
+	if err := b.run(t.Context()); err == nil || !strings.Contains(err.Error(), "--only ^nothing$: nothing has such a name") {
+		t.Error(err)
 	}
 }
 

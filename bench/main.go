@@ -69,6 +69,9 @@ func (b *bench) run(ctx context.Context) error {
 	r := report{Machine: machine(), Load: [2]string{load1()}}
 	err = b.measure(ctx, &r)
 	r.Load[1] = load1()
+	if len(r.Rows) == 0 && len(r.Skipped) == 0 && err == nil {
+		err = fmt.Errorf("--only %s: nothing has such a name; docs/performance.md has them", b.Only)
+	}
 	if len(r.Rows) == 0 && err != nil {
 		return err
 	}
