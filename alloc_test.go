@@ -53,6 +53,11 @@ func TestNoAllocations(t *testing.T) {
 				{"add", 0, func(b []byte) braid.Request { return o.a.Word64(word, 8).PostAdd(1) }},
 				{"fetch-add", 0, func(b []byte) braid.Request { return o.a.Word64(word, 8).PostFetchAdd(1).Request }},
 				{"compare-and-swap of 32 bits", 0, func(b []byte) braid.Request { return o.a.Word32(word, 8).PostCompareSwap(1, 2).Request }},
+				{"tagged message of 8 bytes", 8, func(b []byte) braid.Request { return expected(o, b, o.a.PostTag) }},
+				{"tagged message of 64 KiB", 64 << 10, func(b []byte) braid.Request { return expected(o, b, o.a.PostTag) }},
+				{"synchronous one", 8, func(b []byte) braid.Request { return expected(o, b, o.a.PostTagSync) }},
+				{"unexpected one", 8, func(b []byte) braid.Request { return unexpected(o, b) }},
+				{"unexpected one of 1 KiB", 1 << 10, func(b []byte) braid.Request { return unexpected(o, b) }},
 				{"flush", 0, func(b []byte) braid.Request { o.a.PostPut(b, key, 0); return o.a.PostFlush() }},
 			} {
 				allocatesNothing(t, o, c.name, make([]byte, c.size), c.post)
@@ -62,6 +67,22 @@ func TestNoAllocations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expected sends a message that a receive waits for, and returns that.
+func expected(o *owned, b []byte, post func(uint64, []byte) braid.Request) braid.Request {
+	r := o.bw.PostRecvTag(b, 7, braid.ExactTag)
+	post(7, b).Release()
+	return r.Request
+}
+
+// unexpected sends a message, and receives it once it is there.
+func unexpected(o *owned, b []byte) braid.Request {
+	o.a.PostTag(7, b).Release()
+	for ok := false; !ok; _, ok = o.bw.ProbeTag(7, braid.ExactTag) {
+		o.turn()
+	}
+	return o.b.PostRecvTag(b, 7, 0xf).Request
 }
 
 // allocatesNothing posts the same again and again.

@@ -56,6 +56,25 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 	}
 }
 
+// withTags are those before the others that wait for the peer to send or receive.
+func withTags(ep *braid.Endpoint, others []method) []method {
+	src := make([]byte, 100)
+	return append([]method{
+		{"SendTag", func(ctx context.Context) error { return ep.SendTag(ctx, 1, src) }},
+		{"PostTag", func(ctx context.Context) error { return ep.PostTag(1, make([]byte, 1<<20)).Wait(ctx) }},
+		{"SendTagSync", func(ctx context.Context) error { return ep.SendTagSync(ctx, 1, src) }},
+		{"PostTagSync", func(ctx context.Context) error { return ep.PostTagSync(1, src).Wait(ctx) }},
+		{"RecvTag", func(ctx context.Context) error {
+			_, err := ep.RecvTag(ctx, src, 1, braid.ExactTag)
+			return err
+		}},
+		{"PostRecvTag", func(ctx context.Context) error {
+			_, err := ep.PostRecvTag(src, 0, braid.AnyTag).Wait(ctx)
+			return err
+		}},
+	}, others...)
+}
+
 func listenerMethods(ln *braid.Listener) []method {
 	return []method{
 		{"Accept", func(ctx context.Context) error { _, err := ln.Accept(ctx); return err }},
@@ -76,6 +95,17 @@ func workerMethods(w *braid.Worker, addr string) []method {
 		{"Dial", func(ctx context.Context) error { _, err := w.Dial(ctx, addr); return err }},
 		{"Listen", func(context.Context) error { _, err := w.Listen("127.0.0.1:0"); return err }},
 		{"Flush", func(ctx context.Context) error { return w.Flush(ctx) }},
+		{"RecvTag", func(ctx context.Context) error {
+			_, err := w.RecvTag(ctx, make([]byte, 8), 1, braid.ExactTag)
+			return err
+		}},
+		{"TakeTag", func(ctx context.Context) error {
+			if _, ok := w.ProbeTag(0, braid.AnyTag); ok || w.TakeTag(0, braid.AnyTag) != nil {
+				return errors.New("a message that nobody sent")
+			}
+			_, err := w.PostRecvTag(nil, 1, braid.ExactTag).Wait(ctx)
+			return err
+		}},
 		{"rest", func(context.Context) error {
 			w.Fence()
 			w.HandleAM(1, func(*braid.Message) {})
@@ -116,10 +146,10 @@ func TestA23_Closed(t *testing.T) {
 		end  func(*pair)
 		test func(*pair, braid.RKey) []method
 	}{
-		{"endpoint closed", func(p *pair) { p.a.Close(context.Background()) }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
-		{"endpoint aborted", func(p *pair) { p.a.Abort() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
-		{"endpoint, worker closed", func(p *pair) { p.aw.Close() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
-		{"endpoint, node closed", func(p *pair) { p.an.Close() }, func(p *pair, k braid.RKey) []method { return endpointMethods(p.a, k) }},
+		{"endpoint closed", func(p *pair) { p.a.Close(context.Background()) }, func(p *pair, k braid.RKey) []method { return withTags(p.a, endpointMethods(p.a, k)) }},
+		{"endpoint aborted", func(p *pair) { p.a.Abort() }, func(p *pair, k braid.RKey) []method { return withTags(p.a, endpointMethods(p.a, k)) }},
+		{"endpoint, worker closed", func(p *pair) { p.aw.Close() }, func(p *pair, k braid.RKey) []method { return withTags(p.a, endpointMethods(p.a, k)) }},
+		{"endpoint, node closed", func(p *pair) { p.an.Close() }, func(p *pair, k braid.RKey) []method { return withTags(p.a, endpointMethods(p.a, k)) }},
 		{"listener", func(p *pair) { p.ln.Close() }, func(p *pair, k braid.RKey) []method { return listenerMethods(p.ln) }},
 		{"listener, worker closed", func(p *pair) { p.bw.Close() }, func(p *pair, k braid.RKey) []method { return listenerMethods(p.ln) }},
 		{"worker", func(p *pair) { p.aw.Close() }, func(p *pair, k braid.RKey) []method { return workerMethods(p.aw, p.ln.Addr()) }},

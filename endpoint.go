@@ -108,7 +108,7 @@ func (ep *Endpoint) Abort() {
 	ep.w.lock()
 	ep.e.Abort()
 	ep.w.unlock()
-	ep.w.runCalls()
+	ep.w.crank.RunCalls()
 }
 
 // do posts and waits. While too many operations wait already, it waits for room.
@@ -130,7 +130,7 @@ func (ep *Endpoint) get(ctx context.Context, post func() (*request.Request, erro
 		case r != nil:
 			return ep.w.wait(ctx, r)
 		case err == nil:
-			if ep.w.owned {
+			if ep.w.crank.Owned {
 				ep.w.eng.Flush()
 			}
 			return result{}, nil
@@ -200,7 +200,7 @@ func (ep *Endpoint) OnEnd(fn func(error)) {
 	ep.w.lock()
 	ep.e.OnEnd(func(err error) { fn(public(err)) })
 	ep.w.unlock()
-	ep.w.callsAfterClose()
+	ep.w.crank.CallsAfterClose()
 }
 
 // Stats are counters of an endpoint since its beginning.

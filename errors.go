@@ -20,6 +20,7 @@ var (
 	ErrAccess        = outcome.ErrAccess        // put: key, rights or bounds
 	ErrHandler       = outcome.ErrHandler       // message: nobody there handles its id
 	ErrCanceled      = outcome.ErrCanceled      // by Request.Cancel
+	ErrTruncated     = outcome.ErrTruncated     // tag receive: the message was longer than the memory for it
 	ErrLimit         = outcome.ErrLimit         // of Limits, here or at the peer; see OpError.Temporary
 	ErrClosed        = outcome.ErrClosed        // on this side; matches net.ErrClosed too
 	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be

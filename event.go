@@ -3,7 +3,6 @@ package braid
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 // EventFD is a descriptor for an event loop of one's own, on an Owned worker. It becomes readable when Progress has something to do,
@@ -18,13 +17,13 @@ import (
 // Sleep there; ErrClosed.
 // Source: ucp_worker_get_efd.
 func (w *Worker) EventFD() (int, error) {
-	if !w.owned {
+	if !w.crank.Owned {
 		return -1, opError("event descriptor", "", ErrShared)
 	}
-	if w.closed {
+	if w.crank.Closed() {
 		return -1, opError("event descriptor", "", ErrClosed)
 	}
-	fd := w.sleeper.FD()
+	fd := w.crank.FD()
 	if fd < 0 {
 		return -1, opError("event descriptor", "", errors.ErrUnsupported)
 	}
@@ -37,30 +36,7 @@ func (w *Worker) EventFD() (int, error) {
 // Of a Shared or a closed worker, and where there is no EventFD, it is false.
 //
 // Source: ucp_worker_arm.
-func (w *Worker) Arm() bool {
-	if !w.owned || w.closed || w.sleeper.FD() < 0 {
-		return false
-	}
-	w.lock()
-	defer w.unlockOnly()
-	after, idle := w.idle()
-	return idle && w.sleeper.Arm(after)
-}
-
-// idle says whether an Owned worker has nothing to do, and for how long unless something arrives; negative: for ever.
-func (w *Worker) idle() (after time.Duration, idle bool) {
-	w.eng.Flush() // what was posted since the last turn
-	w.watch()
-	if w.callsDue() {
-		return 0, false
-	}
-	due := w.eng.Deadline()
-	if due == 0 {
-		return -1, true
-	}
-	after = due - clock()
-	return after, after > 0
-}
+func (w *Worker) Arm() bool { return w.crank.Arm() }
 
 // Sleep sleeps until an Owned worker has something to do, somebody calls Wake, or the context is over. It makes no progress: a
 // program without other descriptors calls the two in turn. It may return for nothing. A Shared worker sleeps by itself.
@@ -75,9 +51,9 @@ func (w *Worker) idle() (after time.Duration, idle bool) {
 // Source: ucp_worker_wait.
 func (w *Worker) Sleep(ctx context.Context) error {
 	switch {
-	case !w.owned:
+	case !w.crank.Owned:
 		return opError("sleep", "", ErrShared)
-	case w.closed:
+	case w.crank.Closed():
 		return opError("sleep", "", ErrClosed)
 	case ctx.Err() != nil:
 		return opError("sleep", "", ctx.Err())
@@ -85,18 +61,7 @@ func (w *Worker) Sleep(ctx context.Context) error {
 	if err := w.mayWait("sleep", ""); err != nil {
 		return err
 	}
-	w.lock()
-	defer w.unlockOnly()
-	after, idle := w.idle()
-	if !idle {
-		return nil
-	}
-	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, w.Wake)
-		defer stop()
-	}
-	w.sleeper.Wait(after)
-	if err := ctx.Err(); err != nil {
+	if err := w.crank.Sleep(ctx); err != nil {
 		return opError("sleep", "", err)
 	}
 	return nil
@@ -106,10 +71,4 @@ func (w *Worker) Sleep(ctx context.Context) error {
 // call it, also of an Owned worker, and at any time.
 //
 // Source: ucp_worker_signal.
-func (w *Worker) Wake() {
-	w.mu.Lock()
-	if !w.closed {
-		w.sleeper.Wake()
-	}
-	w.mu.Unlock()
-}
+func (w *Worker) Wake() { w.crank.Wake() }

@@ -16,7 +16,7 @@ var _ = family.Lend(family.Root{
 		switch {
 		case fn == nil:
 			w.eng.Own(id, nil)
-		case w.closed:
+		case w.crank.Closed():
 			return ErrClosed
 		case w.eng.Of(id) != nil:
 			return family.ErrTaken
@@ -31,5 +31,5 @@ var _ = family.Lend(family.Root{
 		defer ep.w.unlock()
 		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
 	},
-	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).keeper.Share(ctx, e) },
+	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).crank.Share(ctx, e) },
 })

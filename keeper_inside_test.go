@@ -34,7 +34,7 @@ func TestUnwatchUnderASleeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asleep := func() bool { at := aw.keeper.WakeAt.Load(); return at < 0 || at > int64(clock()+time.Minute) } // until something arrives
+	asleep := func() bool { at := aw.crank.WakeAt(); return at < 0 || at > int64(clock()+time.Minute) } // until something arrives
 	for rest := 0; rest < 50; rest++ {
 		if ctx.Err() != nil {
 			t.Fatal("the keeper does not come to rest")
@@ -44,7 +44,7 @@ func TestUnwatchUnderASleeper(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	aw.unwatch()
+	aw.crank.Unwatch()
 	if err := b.SendAM(ctx, 1, nil, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (q Request) then(fn func(error), keep bool) {
 		}
 	}
 	q.w.unlock()
-	q.w.callsAfterClose()
+	q.w.crank.CallsAfterClose()
 }
 
 // Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane

@@ -3,13 +3,11 @@ package braid
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/openbraid/braid/internal/control"
+	"github.com/openbraid/braid/internal/crank"
 	"github.com/openbraid/braid/internal/delivery"
-	"github.com/openbraid/braid/internal/invariants"
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/sleep"
@@ -34,19 +32,9 @@ import (
 type Worker struct {
 	n     *Node
 	eng   *worker.Worker
-	solo  invariants.Solo // the engine of an Owned worker has one goroutine inside
-	owned bool
-
-	mu      sync.Mutex // of the engine; if owned, of Wake only
-	closed  bool
-	sleeper *sleep.Sleeper
-	pace    sleep.Pace
-	keeper  sleep.Keeper
-	watched uint32                      // polls when the owner last meant to sleep
-	news    atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
-	asked   control.Asked               // how things stand
-
-	runner
+	crank crank.Crank
+	news  atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
+	asked control.Asked               // how things stand
 }
 
 // NewWorker adds a worker to the node.
@@ -65,27 +53,18 @@ func (n *Node) NewWorker() (*Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
-	w := &Worker{n: n, eng: eng, owned: n.opts.Owned}
-	w.pace.Init(sleep.Policy(n.cfg.Wait))
-	w.keeper.Init(sleep.Kept{Sleep: w.sleep, Polled: w.polled, Unwatch: w.unwatch, Turn: w.turn, Calls: w.runCalls, Keep: w.relieved,
-		Leave: func() { w.lock(); w.unlock() }, Pace: &w.pace})
+	w := &Worker{n: n, eng: eng}
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
 	}
-	if w.sleeper, err = sleep.New(eng.EventFDs()); err != nil {
+	w.crank.Owned, w.crank.Hear, w.crank.Now = n.opts.Owned, w.hear, clock
+	if err := w.crank.Open(eng, sleep.Policy(n.cfg.Wait)); err != nil {
 		eng.Close()
 		return nil, fmt.Errorf("braid: worker: %w", err)
 	}
-	if w.owned {
-		close(w.keeper.Done)
-	} else {
-		w.relief.After = time.AfterFunc(time.Hour, w.standIn)
-		w.relief.After.Stop()
-		go w.keeper.Run()
-	}
 	n.workers = append(n.workers, w)
-	n.control.Add(&control.Worker{Owned: w.owned, Mu: &w.mu, Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
+	n.control.Add(&control.Worker{Owned: n.opts.Owned, Mu: w.crank.Mutex(), Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
 	return w, nil
 }
 
@@ -113,89 +92,11 @@ func (w *Worker) tell(event any) {
 		Err: e.Err, Fault: e.Fault, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 
-// oneOwner is what a program broke that panics under the build tag "invariants".
-const oneOwner = "all calls of an Owned worker and of its endpoints come from one goroutine, only Worker.Wake may come from others; " +
-	"use a Shared worker (Options.Owned: false), or Wake the owner and hand him what is to be done"
-
-func (w *Worker) lock() {
-	if w.owned {
-		w.solo.Enter(oneOwner)
-	} else {
-		w.mu.Lock()
-	}
-}
-
-// unlock also hands to the system what was posted, and wakes the keeper if something is due before it would wake by itself: a
-// time, or a callback. Under the lock, since Close takes the bell away.
-func (w *Worker) unlock() {
-	if w.owned {
-		w.solo.Leave()
-		return
-	}
-	w.eng.Flush()
-	if at := w.keeper.WakeAt.Load(); at != 0 && !w.closed {
-		due := w.eng.Deadline()
-		if w.callsDue() || due != 0 && (at < 0 || int64(due) < at) {
-			w.sleeper.Wake()
-		}
-	}
-	w.mu.Unlock()
-}
-
-// unlockOnly is unlock for calls that post nothing.
-func (w *Worker) unlockOnly() {
-	if w.owned {
-		w.solo.Leave()
-	} else {
-		w.mu.Unlock()
-	}
-}
-
 // Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing. It waits for
 // the handler or callback that runs; called from inside one it does not: then it returns at once, and the rest is done when that call is over.
 //
 // Source: ucp_worker_destroy.
-func (w *Worker) Close() error {
-	first, err := w.end()
-	switch {
-	case !first:
-		return nil
-	case !w.owned && w.running.Load() && delivery.Inside():
-		go w.finish()
-	default:
-		w.finish()
-	}
-	return err
-}
-
-// finish is the part of Close that waits.
-func (w *Worker) finish() {
-	w.runCalls()
-	<-w.keeper.Done
-	if !w.owned {
-		w.relief.After.Stop()
-		w.relief.Running.Wait()
-	}
-	w.sleeper.Close()
-}
-
-// end is the part of Close that touches the engine.
-func (w *Worker) end() (first bool, err error) {
-	if w.owned {
-		w.solo.Enter(oneOwner)
-		defer w.solo.Leave()
-	}
-	w.mu.Lock() // against Wake, if owned
-	defer w.mu.Unlock()
-	if w.closed {
-		return false, nil
-	}
-	w.closed = true
-	err = w.eng.Close()
-	w.sleeper.Wake()
-	w.keeper.Come()
-	return true, err
-}
+func (w *Worker) Close() error { return w.crank.Close() }
 
 // HandleAM sets the handler of the active messages with the given id; nil takes it away. Set handlers before peers send.
 //

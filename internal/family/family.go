@@ -17,6 +17,20 @@ const (
 // Reserved says whether an id is the library's own.
 func Reserved(id uint16) bool { return id >= First }
 
+// OfTag says whether an id is one of tagged messages.
+func OfTag(id uint16) bool { return id >= Tag && id < Tag+each }
+
+// Name is what a message to an id is called towards people.
+func Name(id uint16) string {
+	switch {
+	case id >= Stream && id < Stream+each:
+		return "stream"
+	case OfTag(id):
+		return "tag send"
+	}
+	return "am"
+}
+
 // Check says why a program can't use an id, nil if it can.
 func Check(id uint16) error {
 	if !Reserved(id) {

@@ -85,6 +85,7 @@ var rooms = []room{
 	{dir: "transport/sim", rank: 3, kind: implementation},
 	{dir: "transport/tcp", rank: 3, kind: implementation},
 
+	{dir: "internal/owed", rank: 4, kind: engine},
 	{dir: "internal/paths", rank: 4, kind: engine},
 	{dir: "internal/request", rank: 4, kind: engine},
 	{dir: "internal/direct", rank: 4, kind: engine},
@@ -101,11 +102,13 @@ var rooms = []room{
 	{dir: "internal/wireup", rank: 5, kind: engine},
 
 	{dir: "internal/outbox", rank: 6, kind: engine},
+	{dir: "internal/tags", rank: 6, kind: engine},
 	{dir: "transport/softrc", rank: 6, kind: implementation, edge: true},
 	{dir: "transport/verbsrc", rank: 6, kind: implementation, edge: true},
 
 	{dir: "internal/carriers", rank: 7, kind: public},
 	{dir: "internal/control", rank: 7, kind: engine, edge: true},
+	{dir: "internal/crank", rank: 7, kind: engine, edge: true},
 	{dir: "internal/worker", rank: 7, kind: engine},
 
 	{dir: ".", rank: 8, kind: public, edge: true},

@@ -1,9 +1,6 @@
 package outbox
 
 import (
-	"encoding/binary"
-	"fmt"
-
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -33,7 +30,7 @@ func (b *Box) PostAtomic(key wire.RKey, h wire.AtomicOp) (*request.Request, erro
 	if b.shut != nil {
 		return nil, b.fail("atomic", outcome.NotExecuted, b.shut)
 	}
-	if err := b.mayChange(key, h); err != nil {
+	if err := b.MayChange(key, h); err != nil {
 		return nil, b.fail("atomic", outcome.NotExecuted, err)
 	}
 	if b.free(b.book.Barrier(), int(h.Size)) {
@@ -70,19 +67,9 @@ func (b *Box) PostAtomic(key wire.RKey, h wire.AtomicOp) (*request.Request, erro
 	return r, nil
 }
 
-func (b *Box) mayChange(key wire.RKey, h wire.AtomicOp) error {
-	if b.NoAtomic {
-		return fmt.Errorf("%w: the peer does not know atomic operations", wire.ErrVersion)
-	}
-	if h.Offset%uint64(h.Size) != 0 {
-		return fmt.Errorf("%w: a word of %d bytes stands at a multiple of that, not at %d", outcome.ErrAccess, h.Size, h.Offset)
-	}
-	return b.mayAccess(wire.Atomic, int(h.Size), key, h.Offset)
-}
-
 // shortAtomic posts one without a request, if nothing is in its way.
 func (b *Box) shortAtomic(h wire.AtomicOp) bool {
-	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 {
+	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 {
 		return false
 	}
 	l := b.laneFor(false, b.book.Barrier(), wire.AtomicOpSize)
@@ -101,28 +88,14 @@ func (b *Box) shortAtomic(h wire.AtomicOp) bool {
 	return true
 }
 
-// ReplyValue answers an atomic operation of the peer that fetches, with what the word was.
-func (b *Box) ReplyValue(h wire.GetData, size uint8, old uint64) error {
-	var word [8]byte
-	binary.LittleEndian.PutUint64(word[:], old)
-	return b.ReplyWord(h, int(size), word)
-}
-
-// ReplyWord answers with the first bytes of word, which are kept here: so they stay what they were, however often the answer is posted.
-func (b *Box) ReplyWord(h wire.GetData, size int, word [8]byte) error {
-	p := b.newReply(h)
-	p.word = word
-	if h.Code == 0 {
-		p.data = p.word[:size]
-	}
-	return b.queueReply(p)
-}
-
-// drop ends a fetch that a lost lane handed back unexecuted, and that was canceled.
+// drop ends what the peer would have answered: a lost lane handed it back unexecuted, and it was canceled.
 func (g *gets) drop(r *request.Request) {
-	if r.Replies > 0 {
-		r.Replies = 0
+	if r.Replies == 0 {
+		return
+	}
+	r.Replies = 0
+	g.waiting.Remove(r)
+	if r.Fetches() {
 		g.asked--
-		g.waiting.Remove(r)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/direct"
+	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/owed"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/transport"
@@ -30,6 +32,7 @@ type Scratch struct {
 	Frame  transport.Frame
 	Head   [2048]byte
 	Fences order.Fences // of the worker
+	Memory *memory.Table
 }
 
 // Box is an endpoint's operations. New makes one.
@@ -44,35 +47,30 @@ type Box struct {
 	end     error // why everything ended
 	queues
 	gets gets
+	owed.Debts
 	seats
 	reach   direct.Reach
 	ordered orderClass
 	waiting uint64 // bytes of operations that wait
 
-	book       *order.Book
-	unsent     order.Place // operations whose buffers are not their user's again
-	covered    uint64      // operations issued up to the last flush that succeeded
-	refusal    error       // the first since the last flush
-	nextID     uint64      // of a message of several frames
-	unfinished uint64      // bytes of messages that the peer may hold unfinished
-	credit     credit
+	book    *order.Book
+	unsent  order.Place // operations whose buffers are not their user's again
+	covered uint64      // operations issued up to the last flush that succeeded
+	refusal error       // the first since the last flush
+	nextID  uint64      // of a message of several frames
+	credit  credit
 }
 
 // Terms are what bounds the operations.
 type Terms struct {
-	Peer         string // address, for errors
-	Incarnation  uint64 // of the peer's process, 0 while it isn't known
+	protocol.Peer
+	Addr         string // of the peer, for errors
 	Pending      int    // operations that may wait, per queue
 	PendingBytes uint64 // bytes of operations that may wait
-	MaxMessage   uint64 // bytes that the peer takes
-	NoSignal     bool   // the peer does not know puts with a signal
-	NoAtomic     bool   // nor atomic operations
 	Stay         uint64 // bytes under way up to which small operations stay on the lane of the last one: they share its writes
 	Stripe       int    // bytes from which a message goes over several lanes at once
 	Credits      int    // answers to gets and fetches that the peer has room for
-	OwnCredits   int    // and that this side has
 	Backlog      uint64 // cost of messages that the peer takes before it has handled them
-	OwnBacklog   uint64 // and that this side takes
 	Limits       protocol.Limits
 }
 
@@ -102,11 +100,30 @@ type queues struct {
 func New(h Host, p *request.Pool, s *Scratch, t Terms) *Box {
 	b := &Box{Terms: t, host: h, pool: p, scratch: s, book: order.New(&s.Fences)}
 	b.init(b)
+	b.Debts.Init((*debtor)(b), &s.Frame, s.Head[:0])
 	return b
 }
 
 // Host is the endpoint that the box belongs to.
 func (b *Box) Host() Host { return b.host }
+
+// debtor is the box as the Host of what it owes.
+type debtor Box
+
+func (d *debtor) Wake()   { d.host.Wake() }
+func (d *debtor) Posted() { d.host.Posted() }
+func (d *debtor) Paid()   { (*Box)(d).Recheck() } // a close waits for it
+
+// Carrier implements owed.Host: what was handed back goes first.
+func (d *debtor) Carrier(size int) transport.Endpoint {
+	if d.replayOther.Len() > 0 {
+		return nil
+	}
+	if s := (*Box)(d).pick(size); s != nil {
+		return s.Tep
+	}
+	return nil
+}
 
 // Shut ends posting: from now on it answers err. What is there goes on.
 func (b *Box) Shut(err error) { b.shut = err }
@@ -133,7 +150,7 @@ func (b *Box) TakeRefusal() error {
 
 // fail makes err the end of an operation.
 func (b *Box) fail(op string, fate outcome.Fate, err error) error {
-	return outcome.As(op, b.Peer, fate, err)
+	return outcome.As(op, b.Addr, fate, err)
 }
 
 // Idle says whether nothing is left, for checks: no operation, no replay, nobody waiting.
@@ -141,7 +158,8 @@ func (b *Box) Idle() error {
 	if n := b.book.Left(); n > 0 {
 		return fmt.Errorf("%d frames or operations are not executed", n)
 	}
-	if b.replayOrdered.n+b.replayAny.n+b.replayOther.n+b.pendOrdered.Len()+b.pendAny.Len()+b.signals.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+b.gets.replies.n > 0 {
+	answers, notes := b.Left()
+	if b.replayOrdered.Len()+b.replayAny.Len()+b.replayOther.Len()+b.pendOrdered.Len()+b.pendAny.Len()+b.signals.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+answers+notes > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.waiting != 0 {

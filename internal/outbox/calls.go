@@ -23,6 +23,9 @@ func (c Calls) PostAM(id uint16, header, payload []byte) (*request.Request, erro
 	return c.b.PostAM(id, header, payload)
 }
 
+// Box is the box, for what is posted through a room of the engine's.
+func (c Calls) Box() *Box { return c.b }
+
 // PostPut writes into the peer's memory. See Box.PostPut.
 func (c Calls) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
 	return c.b.PostPut(src, key, offset)

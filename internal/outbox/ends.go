@@ -9,7 +9,7 @@ import (
 // FrameSent implements request.Owner.
 func (b *Box) FrameSent(r *request.Request) {
 	r.Borrowed--
-	if r.Whole && r.Borrowed == 0 {
+	if r.Whole && r.Borrowed == 0 && r.Replies == 0 {
 		b.report(r, r.Err)
 	}
 }
@@ -28,10 +28,14 @@ func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 		if b.end != nil {
 			err = b.end // explains more than the frame's
 		}
-		r.Err = b.fail(r.Kind.String(), outcome.Unknown, err)
+		r.Err = b.fail(r.Name(), outcome.Unknown, err)
 	}
-	if r.Whole && r.Frames == 0 && r.Replies == 0 {
+	switch {
+	case !r.Whole || r.Frames > 0:
+	case r.Replies == 0:
 		b.finish(r)
+	case r.Canceled:
+		b.withdraw(r)
 	}
 	b.retire(at, epoch)
 }
@@ -42,7 +46,7 @@ func (b *Box) finish(r *request.Request) {
 	r.Retired, r.Off = true, false
 	b.leave(r)
 	if r.Total > 0 {
-		b.unfinished -= r.Total
+		b.credit.unfinished -= r.Total
 		b.host.Wake() // others may begin
 	}
 	if !r.Begun {
@@ -79,6 +83,7 @@ func (b *Box) End(err error) {
 	b.endQueue(&b.pendAny, err)
 	b.endQueue(&b.signals, err)
 	b.endGets(err)
+	b.Debts.End(err)
 	b.dropReplays(err)
 	b.endWaiters(&b.rooms, b.fail("post", outcome.NotExecuted, err))
 	ended := b.fail("flush", outcome.Unknown, outcome.Uncovered(err, b.Uncovered()))
@@ -94,9 +99,9 @@ func (b *Box) endQueue(q *request.Queue, err error) {
 			fate = outcome.Unknown
 		}
 		if r.Err == nil {
-			r.Err = b.fail(r.Kind.String(), fate, err)
+			r.Err = b.fail(r.Name(), fate, err)
 		}
-		r.Whole = true
+		r.Whole, r.Replies = true, 0
 		if r.Frames == 0 {
 			b.finish(r)
 		}
@@ -118,12 +123,13 @@ func (b *Box) Cancel(r *request.Request) {
 			r.Retired = true
 			b.report(r, b.fail("post", outcome.NotExecuted, outcome.ErrCanceled))
 		}
-	case request.Put, request.AM, request.Get, request.Atomic:
+	case request.Put, request.AM, request.Get, request.Atomic, request.Receive:
 		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) && !b.gets.pend.Remove(r) {
+			b.withdraw(r)
 			return
 		}
-		r.Whole = true
-		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
+		r.Whole, r.Replies = true, 0
+		r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 		b.finish(r)
 		b.host.Wake() // who stood behind it may go
 	case request.None, request.Close, request.Dial, request.Accept:
@@ -134,11 +140,12 @@ func (b *Box) Cancel(r *request.Request) {
 // on which frames of it may be.
 func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 	switch r.Kind {
-	case request.Get, request.Put, request.AM, request.Atomic:
+	case request.Get, request.Put, request.AM, request.Atomic, request.Receive:
 		if r.Unsent {
 			r.Unsent = false
 			b.freed(r.Epoch)
 		}
+		b.recall(r)
 		if r.Fetches() {
 			b.letGoGet(r)
 			return
@@ -150,7 +157,7 @@ func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })
 	}
 	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} { // of others there is no request
-		for p := q.head; p != nil; p = p.next {
+		for _, p := range q.All() {
 			if requestOf(p) == r && p.frame.ZeroCopy {
 				p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
 			}

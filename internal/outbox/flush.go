@@ -90,6 +90,9 @@ func (b *Box) Recheck() {
 			break
 		}
 		if r.Kind == request.Close {
+			if _, notes := b.Left(); notes > 0 {
+				break // the peer waits for them
+			}
 			b.host.Flushed()
 			break // it ends when the peer agrees
 		}
@@ -166,12 +169,12 @@ func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 	}
 	for _, q := range []*request.Queue{&b.pendAny, &b.signals, &b.gets.pend, &b.gets.waiting} {
 		for r := q.Head(); r != nil; r = r.Next {
-			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {
+			if r.Epoch <= epoch && (r.Key.Index == region && r.Kind != request.AM || r.Signals && r.Signal.Index == region) {
 				return false
 			}
 		}
 	}
-	return b.replayAny.len() == 0 // any of these may be
+	return b.replayAny.Len() == 0 // any of these may be
 }
 
 // checkPartial ends the flushes of parts that have nothing left to wait for.
@@ -207,6 +210,7 @@ func (b *Box) cancelWaiting(key wire.RKey) {
 func (b *Box) report(r *request.Request, err error) {
 	unsent, epoch, whole := r.Unsent, r.Epoch, r.PartOf
 	r.Unsent = false
+	b.settle(r, err)
 	b.host.Report(r, err)
 	if unsent {
 		b.freed(epoch)

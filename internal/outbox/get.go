@@ -3,7 +3,6 @@ package outbox
 import (
 	"fmt"
 
-	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
@@ -11,13 +10,12 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// gets are reads of the peer's memory, and the answers to its reads of ours.
+// gets are reads of the peer's memory.
 type gets struct {
 	pend    request.Queue // not asked for whole
 	waiting request.Queue // asked for, not answered whole
 	asked   int           // answers that the peer owes
-	replies replyQueue    // answers that wait for room
-	spare   *reply        // pool
+	told    int           // of those that wait: messages that the peer has read, and whose memory a lane still needs
 }
 
 // PostGet reads len(dst) bytes at offset of the peer's memory that key names.
@@ -25,7 +23,7 @@ func (b *Box) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Reques
 	if b.shut != nil {
 		return nil, b.fail("get", outcome.NotExecuted, b.shut)
 	}
-	if err := b.mayAccess(wire.Read, len(dst), key, offset); err != nil {
+	if err := b.MayAccess(wire.Read, len(dst), key, offset); err != nil {
 		return nil, b.fail("get", outcome.NotExecuted, err)
 	}
 	if b.free(b.book.Barrier(), len(dst)) && b.reach.Get(dst, &key, offset) {
@@ -47,7 +45,7 @@ func (b *Box) PostGet(dst []byte, key wire.RKey, offset uint64) (*request.Reques
 // postGets asks for as much as the peer has promised to answer.
 func (b *Box) postGets() (n int) {
 	w, g := b.scratch, &b.gets
-	for r := g.pend.Head(); r != nil && b.replayAny.len() == 0; r = g.pend.Head() {
+	for r := g.pend.Head(); r != nil && b.replayAny.Len() == 0; r = g.pend.Head() {
 		barrier := b.book.BarrierOf(r.Epoch)
 		for !r.Whole {
 			if b.directPart(r) {
@@ -124,6 +122,8 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	}
 	r.Replies--
 	switch {
+	case h.Code != 0 && r.Kind == request.Receive:
+		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the sender took the message back while it was read", outcome.ErrCanceled))
 	case h.Code != 0 && r.Err == nil:
 		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, fmt.Errorf("%w: %v", outcome.ErrAccess, h.Code))
 	case h.Code == 0 && !placed && r.Dst != nil:
@@ -163,116 +163,17 @@ func (b *Box) letGoGet(r *request.Request) {
 	}
 }
 
-// reply is an answer to a get or a fetch of the peer, and the Completer of its frame.
-type reply struct {
-	b      *Box
-	head   wire.GetData
-	data   []byte
-	region *memory.Region // that data is of; kept until the peer has it
-	word   [8]byte        // what data is of otherwise
-	next   *reply
-}
-
-type replyQueue struct {
-	head, tail *reply
-	n          int
-}
-
-// Sent implements transport.Completer.
-func (p *reply) Sent(uint64) {}
-
-// Executed implements transport.Completer: the peer has the answer, or never will.
-func (p *reply) Executed(uint64, error) {
-	if p.region != nil {
-		p.region.Leave()
-	}
-	b := p.b
-	*p = reply{b: b, next: b.gets.spare}
-	b.gets.spare = p
-}
-
-// Reply answers a get of the peer: with data of a region that was entered for it, or with a reason. It never waits: what can't be
-// posted now has a slot, and the peer has credits for so many (R14).
-func (b *Box) Reply(h wire.GetData, data []byte, region *memory.Region) error {
-	p := b.newReply(h)
-	p.data, p.region = data, region
-	return b.queueReply(p)
-}
-
-func (b *Box) newReply(h wire.GetData) *reply {
-	p := b.gets.spare
-	if p == nil {
-		return &reply{b: b, head: h}
-	}
-	b.gets.spare = p.next
-	p.head, p.next = h, nil
-	return p
-}
-
-func (b *Box) queueReply(p *reply) error {
-	g := &b.gets
-	if q := &g.replies; q.tail == nil {
-		q.head, q.tail = p, p
-	} else {
-		q.tail.next, q.tail = p, p
-	}
-	g.replies.n++
-	b.postReplies()
-	if g.replies.n > b.OwnCredits {
-		return fmt.Errorf("more gets and fetches than this side has promised to answer at a time: %d", b.OwnCredits)
-	}
-	return nil
-}
-
-// postReplies posts answers. They wait behind replays of their kind, and for nothing else.
-func (b *Box) postReplies() (n int) {
-	w, q := b.scratch, &b.gets.replies
-	for q.head != nil && b.replayOther.len() == 0 {
-		p := q.head
-		l := b.pick(len(p.data))
-		if l == nil {
-			return n
-		}
-		w.Frame = transport.Frame{
-			ID: wire.IDGetData, Head: p.head.AppendTo(w.Head[:0]), Payload: p.data, Done: p,
-			ZeroCopy: b.Limits.ZeroCopy > 0 && len(p.data) >= b.Limits.ZeroCopy,
-		}
-		if s := l.Tep.Post(&w.Frame); s != transport.Done && s != transport.Pending {
-			return n
-		}
-		if q.head = p.next; q.head == nil {
-			q.tail = nil
-		}
-		p.next = nil
-		q.n--
-		n++
-	}
-	if n > 0 {
-		b.host.Posted()
-	}
-	return n
-}
-
 // endGets ends what there is.
 func (b *Box) endGets(err error) {
 	g := &b.gets
 	for r := g.waiting.Pop(); r != nil; r = g.waiting.Pop() {
 		r.Replies = 0
-		if r.Err == nil {
-			r.Err = b.fail(r.Kind.String(), outcome.Unknown, err)
+		if r.Err == nil && !r.Told {
+			r.Err = b.fail(r.Name(), outcome.Unknown, err)
 		}
 		if r.Frames == 0 {
 			b.finish(r)
 		}
 	}
-	for r := g.pend.Head(); r != nil; r = r.Next {
-		r.Replies = 0
-	}
 	b.endQueue(&g.pend, err)
-	for p := g.replies.head; p != nil; {
-		next := p.next
-		p.Executed(0, err)
-		p = next
-	}
-	g.replies = replyQueue{}
 }

@@ -47,8 +47,8 @@ func (b *Box) Dispatch() (n int) {
 	n += b.postReplays(&b.replayOther)
 	n += b.postReplays(&b.replayOrdered)
 	n += b.postReplays(&b.replayAny)
-	n += b.postCredit()
-	n += b.postReplies()
+	n += b.Settle()
+	b.askFor()
 	n += b.postSignals()
 	n += b.postParts()
 	n += b.postQueue(&b.pendOrdered)
@@ -63,7 +63,7 @@ func (b *Box) Dispatch() (n int) {
 // postQueue posts the frames of the requests in q, in order, until there is no room.
 func (b *Box) postQueue(q *request.Queue) (n int) {
 	ordered := q == &b.pendOrdered
-	if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {
+	if ordered && b.replayOrdered.Len() > 0 || !ordered && b.replayAny.Len() > 0 {
 		return 0 // R13
 	}
 	for r := q.Head(); r != nil; r = q.Head() {
@@ -87,12 +87,15 @@ func (b *Box) postQueue(q *request.Queue) (n int) {
 // ended: all of r is posted, or nothing more of it will be.
 func (b *Box) ended(r *request.Request) {
 	b.leave(r)
-	if r.Frames == 0 {
+	if r.Frames == 0 && r.Replies == 0 {
 		b.finish(r)
 		return
 	}
 	b.landed(r)
-	if r.Borrowed == 0 {
+	switch {
+	case r.Replies > 0:
+		b.gets.waiting.Push(r)
+	case r.Borrowed == 0:
 		b.report(r, r.Err)
 	}
 }

@@ -3,8 +3,8 @@ package outbox
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/outcome"
-	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -38,30 +38,46 @@ func (b *Box) full(op string, q *request.Queue, n int) error {
 		outcome.ErrBackPressure, q.Len(), b.waiting))
 }
 
-// PostAM sends an active message. header and payload are the engine's until the user's end.
+// PostAM sends an active message. header and payload are the engine's until the user's end; of the library's own messages the header is copied.
 func (b *Box) PostAM(id uint16, header, payload []byte) (*request.Request, error) {
-	if b.shut != nil {
-		return nil, b.fail("am", outcome.NotExecuted, b.shut)
-	}
-	if len(header) > protocol.MaxHeader {
-		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: header of %d bytes, at most %d; the payload has more room", outcome.ErrLimit, len(header), protocol.MaxHeader))
-	}
-	if uint64(len(payload)) > b.MaxMessage {
-		return nil, b.fail("am", outcome.NotExecuted, fmt.Errorf("%w: message of %d bytes, the peer takes at most %d; put it into its memory instead, or raise its setting message", outcome.ErrLimit, len(payload), b.MaxMessage))
+	if err := b.mayMessage(id, header, payload); err != nil {
+		return nil, err
 	}
 	if b.shortAM(id, header, payload) {
 		return nil, nil
 	}
-	if err := b.full("am", &b.pendOrdered, len(header)+len(payload)); err != nil {
+	r, err := b.newMessage(id, header, payload)
+	if err == nil {
+		b.enqueue(&b.pendOrdered, r)
+	}
+	return r, err
+}
+
+func (b *Box) mayMessage(id uint16, header, payload []byte) error {
+	err := b.shut
+	if err == nil {
+		err = b.MayMessage(id, len(header), len(payload))
+	}
+	if err == nil {
+		return nil
+	}
+	return b.fail(family.Name(id), outcome.NotExecuted, err)
+}
+
+// newMessage is a message that is to wait in the queue.
+func (b *Box) newMessage(id uint16, header, payload []byte) (*request.Request, error) {
+	if err := b.full(family.Name(id), &b.pendOrdered, len(header)+len(payload)); err != nil {
 		return nil, err
 	}
 	r := b.pool.Get(request.AM, b)
+	if family.Reserved(id) {
+		header = append(r.Own[:0], header...)
+	}
 	r.ID, r.Header, r.Payload = id, header, payload
 	b.nextID++
 	r.Message = b.nextID
 	b.stripe(r)
 	b.Messages++
-	b.enqueue(&b.pendOrdered, r)
 	return r, nil
 }
 
@@ -72,7 +88,7 @@ func (b *Box) short(n int) bool {
 
 // shortAM posts a message of one frame without a request, if nothing is in its way.
 func (b *Box) shortAM(id uint16, header, payload []byte) bool {
-	if b.pendOrdered.Len() > 0 || b.replayOrdered.len() > 0 || !b.short(wire.AMSize+len(header)+len(payload)) {
+	if b.pendOrdered.Len() > 0 || b.replayOrdered.Len() > 0 || !b.short(wire.AMSize+len(header)+len(payload)) {
 		return false
 	}
 	cost := wire.MessageCost(len(header), len(payload))
@@ -101,7 +117,7 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 	if b.shut != nil {
 		return nil, b.fail("put", outcome.NotExecuted, b.shut)
 	}
-	if err := b.mayAccess(wire.Write, len(src), key, offset); err != nil {
+	if err := b.MayAccess(wire.Write, len(src), key, offset); err != nil {
 		return nil, b.fail("put", outcome.NotExecuted, err)
 	}
 	if b.free(b.book.Barrier(), len(src)) && b.reach.Put(src, &key, offset) {
@@ -121,21 +137,8 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 	return r, nil
 }
 
-// mayAccess finds what can be found here; the target looks again.
-func (b *Box) mayAccess(need wire.Rights, n int, key wire.RKey, offset uint64) error {
-	switch {
-	case b.Incarnation != 0 && key.Incarnation != b.Incarnation:
-		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
-	case key.Rights&need == 0:
-		return fmt.Errorf("%w: the key allows %v, this needs %v", outcome.ErrAccess, key.Rights, need)
-	case uint64(n) > key.Size || offset > key.Size-uint64(n):
-		return fmt.Errorf("%w: bytes %d to %d of a region of %d", outcome.ErrAccess, offset, offset+uint64(n), key.Size)
-	}
-	return nil
-}
-
 func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
-	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSize+len(src)) {
+	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.short(wire.PutSize+len(src)) {
 		return false
 	}
 	l := b.laneFor(false, b.book.Barrier(), len(src))

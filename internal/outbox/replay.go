@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -15,7 +16,6 @@ type replay struct {
 	of    *Handover
 	done  transport.Completer
 	tag   uint64
-	next  *replay
 
 	at    *seat // where it is in the book; nil: it is no operation's
 	epoch uint64
@@ -67,47 +67,9 @@ func (h *Handover) settle() {
 	h.box.checkPartial()
 }
 
-// replays is a first-in first-out list.
-type replays struct {
-	head, tail *replay
-	n          int
-}
-
-func (q *replays) len() int { return q.n }
-
-func (q *replays) push(r *replay) {
-	if q.tail == nil {
-		q.head = r
-	} else {
-		q.tail.next = r
-	}
-	q.tail = r
-	q.n++
-}
-
-func (q *replays) pop() *replay {
-	r := q.head
-	q.head, r.next = r.next, nil
-	if q.head == nil {
-		q.tail = nil
-	}
-	q.n--
-	return r
-}
-
-// prepend puts the list p in front of q: what was lost later was posted earlier than what still waits
-// for its first replay, or is of another lane and has no order with it.
-func (q *replays) prepend(p *replays) {
-	if p.n == 0 {
-		return
-	}
-	p.tail.next = q.head
-	if q.tail == nil {
-		q.tail = p.tail
-	}
-	q.head = p.head
-	q.n += p.n
-}
+// replays are in the order of their posting. What was lost later was posted earlier than what still waits for its first replay, or is of another lane and
+// has no order with it: it goes in front.
+type replays = order.List[*replay]
 
 func ordered(id uint8) bool {
 	return id == wire.IDAM || id == wire.IDAMFirst || id == wire.IDAMFrag || id == wire.IDAMLast
@@ -130,7 +92,7 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 		}
 		r := b.handBack(f, s)
 		if canceled(f) {
-			dropped.push(r)
+			dropped.Push(r)
 			return nil
 		}
 		r.of = h
@@ -142,11 +104,11 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 		h.left++
 		switch {
 		case r.at == nil:
-			other.push(r)
+			other.Push(r)
 		case ordered(f.ID):
-			inOrder.push(r)
+			inOrder.Push(r)
 		default:
-			unordered.push(r)
+			unordered.Push(r)
 		}
 		return nil
 	})
@@ -156,11 +118,11 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 	if s != nil {
 		b.vacate(s)
 	}
-	b.replayOrdered.prepend(&inOrder) // R13
-	b.replayAny.prepend(&unordered)
-	b.replayOther.prepend(&other)
-	for dropped.head != nil { // not before the others stand in their queues: a flush may look for them
-		b.drop(dropped.pop())
+	b.replayOrdered.Prepend(&inOrder) // R13
+	b.replayAny.Prepend(&unordered)
+	b.replayOther.Prepend(&other)
+	for dropped.Len() > 0 { // not before the others stand in their queues: a flush may look for them
+		b.drop(dropped.Pop())
 	}
 	h.purged = true
 	h.settle()
@@ -209,7 +171,7 @@ func requestOf(c transport.Completer) *request.Request {
 // canceled says whether a frame that the peer is known not to have is a canceled operation's only one: R15.
 func canceled(f *transport.Frame) bool {
 	r := requestOf(f.Done)
-	return r != nil && r.Kind != request.Get && r.Canceled && r.Whole && r.Frames == 1 && int(r.Posted) == len(f.Payload)
+	return r != nil && !r.Reads() && r.Canceled && r.Whole && r.Frames == 1 && int(r.Posted) == len(f.Payload)
 }
 
 // drop ends such an operation.
@@ -221,7 +183,7 @@ func (b *Box) drop(p *replay) {
 	r := requestOf(p.done)
 	b.gets.drop(r)
 	r.Frames, r.Borrowed, r.Begun = 0, 0, false
-	r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, outcome.ErrCanceled)
+	r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)
 	b.retire(&b.off, p.epoch)
 }
@@ -229,8 +191,8 @@ func (b *Box) drop(p *replay) {
 // postReplays posts frames of q, in order, until there is no room.
 func (b *Box) postReplays(q *replays) (n int) {
 	inOrder := q == &b.replayOrdered
-	for q.head != nil {
-		r := q.head
+	for q.Len() > 0 {
+		r := q.All()[0]
 		if r.mustFollow() {
 			return n // an acknowledgement will wake us
 		}
@@ -243,12 +205,12 @@ func (b *Box) postReplays(q *replays) (n int) {
 			return n
 		}
 		b.scratch.Frame = r.frame
-		b.scratch.Frame.AckNow = r.next == nil || r.next.frame.ID == wire.IDPutSignal
+		b.scratch.Frame.AckNow = q.Len() == 1 || q.All()[1].frame.ID == wire.IDPutSignal
 		s := l.Tep.Post(&b.scratch.Frame)
 		if s != transport.Done && s != transport.Pending {
 			return n
 		}
-		q.pop()
+		q.Pop()
 		if r.at != nil {
 			r.move(l)
 			for _, region := range wire.Changes(r.frame.ID, r.frame.Head) {
@@ -279,8 +241,8 @@ func (b *Box) postReplays(q *replays) (n int) {
 // dropReplays ends what waits for a new life that won't come.
 func (b *Box) dropReplays(err error) {
 	for _, q := range []*replays{&b.replayOrdered, &b.replayAny, &b.replayOther} {
-		for q.head != nil {
-			r := q.pop()
+		for q.Len() > 0 {
+			r := q.Pop()
 			if ordered(r.frame.ID) {
 				b.ordered.unacked++ // the end of a frame takes it off again
 			}

@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"fmt"
-
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
@@ -27,10 +25,10 @@ func (b *Box) PostPutSignal(src []byte, key wire.RKey, offset uint64, s Signal) 
 	if b.shut != nil {
 		return nil, b.fail("put", outcome.NotExecuted, b.shut)
 	}
-	if err := b.maySignal(s); err != nil {
+	if err := b.MaySignal(s.Key, s.Offset); err != nil {
 		return nil, b.fail("put", outcome.NotExecuted, err)
 	}
-	if err := b.mayAccess(wire.Write, len(src), key, offset); err != nil {
+	if err := b.MayAccess(wire.Write, len(src), key, offset); err != nil {
 		return nil, b.fail("put", outcome.NotExecuted, err)
 	}
 	signal := wire.Signal{Index: s.Key.Index, Secret: s.Key.Secret, Offset: s.Offset, Value: s.Value, Add: s.Add}
@@ -53,21 +51,8 @@ func (b *Box) PostPutSignal(src []byte, key wire.RKey, offset uint64, s Signal) 
 	return r, nil
 }
 
-func (b *Box) maySignal(s Signal) error {
-	if b.NoSignal {
-		return fmt.Errorf("%w: the peer does not know puts with a signal; fence, and put the word", wire.ErrVersion)
-	}
-	if s.Offset&7 != 0 {
-		return fmt.Errorf("%w: a signal is a word at a multiple of 8, not at %d", outcome.ErrAccess, s.Offset)
-	}
-	if err := b.mayAccess(wire.Write, 8, s.Key, s.Offset); err != nil {
-		return fmt.Errorf("signal: %w", err)
-	}
-	return nil
-}
-
 func (b *Box) shortSignal(src []byte, h wire.PutSignal) bool {
-	if b.pendAny.Len() > 0 || b.replayAny.len() > 0 || !b.short(wire.PutSignalSize+len(src)) {
+	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.short(wire.PutSignalSize+len(src)) {
 		return false
 	}
 	l := b.laneFor(false, b.book.Barrier(), len(src))
@@ -140,7 +125,7 @@ func (b *Box) behind(r *request.Request) *seat {
 
 // postSignals posts the signals of puts whose frames are all on lanes, in whatever order they may go.
 func (b *Box) postSignals() (n int) {
-	if b.replayAny.len() > 0 {
+	if b.replayAny.Len() > 0 {
 		return 0
 	}
 	for r := b.signals.Head(); r != nil; {

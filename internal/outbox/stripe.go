@@ -24,7 +24,7 @@ func (b *Box) stripe(r *request.Request) {
 func (b *Box) postParts() (posted int) {
 	w := b.scratch
 	r := b.pendOrdered.Head()
-	for i := 0; i < ahead && r != nil && b.replayAny.len() == 0; i, r = i+1, r.Next {
+	for i := 0; i < ahead && r != nil && b.replayAny.Len() == 0; i, r = i+1, r.Next {
 		if !b.admit(r) { // in the order of the queue: those behind must not take what those before wait for
 			return posted
 		}

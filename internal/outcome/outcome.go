@@ -15,6 +15,7 @@ var (
 	ErrRefused       = errors.New("refused; which operations they were is lost with the lane that carried the answers")
 	ErrHandler       = errors.New("the peer has no handler for this active message: it must set one before others send")
 	ErrCanceled      = errors.New("canceled")
+	ErrTruncated     = errors.New("the message is longer than the memory for it")
 	ErrLimit         = errors.New("a limit is reached")
 	ErrClosed        = errors.New("closed by this side")
 	ErrBackPressure  = fmt.Errorf("%w", ErrLimit)

@@ -26,7 +26,7 @@ func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool 
 	case r.Kind == request.Put:
 		f.ID = wire.IDPut
 		f.Head = wire.Put{Index: r.Key.Index, Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op()}.AppendTo(head[:0])
-	case r.Kind == request.Get:
+	case r.Reads():
 		n := min(len(rest), lim.MaxFrame-wire.GetDataSize)
 		f.ID = wire.IDGet
 		f.Head = wire.Get{Index: r.Key.Index, Size: uint32(n), Secret: r.Key.Secret, Offset: r.Offset + r.Posted, Op: r.Op(), At: r.Posted}.AppendTo(head[:0])

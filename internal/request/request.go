@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
+	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/match"
+	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -11,16 +14,17 @@ import (
 type Kind uint8
 
 const (
-	None   Kind = iota
-	Put         // write Payload at Offset of the peer's region
-	Get         // read into Payload from Offset of the peer's region
-	AM          // deliver Header and Payload to handler ID of the peer
-	Flush       // wait until everything before is executed
-	Close       // flush, then end the endpoint in agreement with the peer
-	Dial        // wait for the first lanes of an endpoint
-	Accept      // wait for an endpoint, which will be the Result
-	Room        // wait until more may be posted
-	Atomic      // change a word of the peer's region
+	None    Kind = iota
+	Put          // write Payload at Offset of the peer's region
+	Get          // read into Payload from Offset of the peer's region
+	AM           // deliver Header and Payload to handler ID of the peer
+	Flush        // wait until everything before is executed
+	Close        // flush, then end the endpoint in agreement with the peer
+	Dial         // wait for the first lanes of an endpoint
+	Accept       // wait for an endpoint, which will be the Result
+	Room         // wait until more may be posted
+	Atomic       // change a word of the peer's region
+	Receive      // wait for a tagged message, into Dst; once an offer is matched, read it as a Get does
 )
 
 func (k Kind) String() string {
@@ -45,6 +49,8 @@ func (k Kind) String() string {
 		return "room"
 	case Atomic:
 		return "atomic"
+	case Receive:
+		return "tag receive"
 	}
 	return "kind(?)"
 }
@@ -94,6 +100,18 @@ type Operation struct {
 	Cost    uint64 // of a message that was admitted: what it counts until the peer has handled it
 	Change  wire.AtomicOp
 	Word    [8]byte // of a fetch: its Dst; what the word was, little-endian
+	Tagged
+}
+
+// Tagged is what is to be done with a tagged message, and of a receive what came.
+type Tagged struct {
+	Tag   uint64
+	Size  uint64                // of the message
+	Offer uint64                // of a receive that reads: the sender's number for the message; 0: he has been told
+	Node  *match.Node[*Request] // of a receive: where it waits to be matched, nil once it is
+	Lent  *memory.Region        // of a send: what the peer reads
+	Told  bool                  // and has read: it ends when no lane needs the memory
+	Own   [wire.TagOfferSize]byte
 }
 
 // Progress is how far it is.
@@ -137,8 +155,19 @@ type Frames Request
 // Done is what the request's frames report to.
 func (r *Request) Done() *Frames { return (*Frames)(r) }
 
-// Fetches says whether the peer answers it.
-func (r *Request) Fetches() bool { return r.Kind == Get || r.Kind == Atomic && r.Change.Fetch }
+// Name is what it is called towards people.
+func (r *Request) Name() string {
+	if r.Kind == AM {
+		return family.Name(r.ID)
+	}
+	return r.Kind.String()
+}
+
+// Reads says whether it reads the peer's memory.
+func (r *Request) Reads() bool { return r.Kind == Get || r.Kind == Receive }
+
+// Fetches says whether the peer answers it with bytes.
+func (r *Request) Fetches() bool { return r.Reads() || r.Kind == Atomic && r.Change.Fetch }
 
 // Old is what a fetch brought: the word before it was changed.
 func (r *Request) Old() uint64 { return binary.LittleEndian.Uint64(r.Word[:]) }

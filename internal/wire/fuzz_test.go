@@ -47,6 +47,10 @@ func FuzzPut(f *testing.F)       { fuzz(f, "Put") }
 func FuzzRefused(f *testing.F)   { fuzz(f, "Refused") }
 func FuzzGet(f *testing.F)       { fuzz(f, "Get") }
 func FuzzCredit(f *testing.F)    { fuzz(f, "Credit") }
+func FuzzTagged(f *testing.F)    { fuzz(f, "Tagged") }
+func FuzzTagSync(f *testing.F)   { fuzz(f, "TagSync") }
+func FuzzTagOffer(f *testing.F)  { fuzz(f, "TagOffer") }
+func FuzzTagNote(f *testing.F)   { fuzz(f, "TagNote") }
 func FuzzGetData(f *testing.F)   { fuzz(f, "GetData") }
 func FuzzAMPart(f *testing.F)    { fuzz(f, "AMPart") }
 func FuzzAMLast(f *testing.F)    { fuzz(f, "AMLast") }

@@ -14,9 +14,11 @@ const (
 	CapSignal Caps = 1 << 2
 	// CapAtomic: the peer knows AtomicOp.
 	CapAtomic Caps = 1 << 3
+	// CapTag: the peer knows tagged messages.
+	CapTag Caps = 1 << 4
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic
+	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic | CapTag
 )
 
 // Mode is the error mode of an endpoint.

@@ -39,6 +39,8 @@ const (
 
 	IDPutSignal uint8 = 41
 	IDAtomicOp  uint8 = 42
+
+	IDTagNote uint8 = 43
 )
 
 // Name is a frame ID for logs.
@@ -77,4 +79,6 @@ var names = [...]string{
 
 	IDPutSignal: "PutSignal",
 	IDAtomicOp:  "AtomicOp",
+
+	IDTagNote: "TagNote",
 }

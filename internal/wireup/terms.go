@@ -11,6 +11,7 @@ type Terms struct {
 	Rails      bool // who dialed wants to be told of the other's addresses
 	Signal     bool // puts with a signal
 	Atomic     bool // atomic operations
+	Tag        bool // tagged messages
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
@@ -30,6 +31,9 @@ func (t Terms) Caps() (c wire.Caps) {
 	if t.Atomic {
 		c |= wire.CapAtomic
 	}
+	if t.Tag {
+		c |= wire.CapTag
+	}
 	return c
 }
 
@@ -43,6 +47,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 	t.Rails = t.Rails && caps&wire.CapRails != 0
 	t.Signal = t.Signal && caps&wire.CapSignal != 0
 	t.Atomic = t.Atomic && caps&wire.CapAtomic != 0
+	t.Tag = t.Tag && caps&wire.CapTag != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

@@ -215,6 +215,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.box.End(err)
 	ep.parts.Drop()
 	ep.Over(err)
+	w.tags.Ended(ep.box, err)
 }
 
 // farewell takes what still comes on a connection of an endpoint that ended here: the peer may close it on

@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
+	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/secret"
@@ -83,8 +84,9 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	w.lastID++
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side), Ends: delivery.EndsIn(&w.calls)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
-	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true}
-	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Peer: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, MaxMessage: w.cfg.MaxMessage, OwnCredits: w.cfg.Replies, Stay: uint64(min(stay, w.cfg.Window/8)), Stripe: w.cfg.Stripe, OwnBacklog: w.cfg.Backlog})
+	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true, Tag: true}
+	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Stripe: w.cfg.Stripe})
+	ep.box.OwnCredits, ep.box.OwnBacklog = w.cfg.Replies, w.cfg.Backlog
 	ep.Calls = ep.box.Calls()
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() {

@@ -219,8 +219,9 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 
 func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.terms = t
-	ep.box.MaxMessage, ep.box.NoSignal, ep.box.NoAtomic = t.MaxMessage, !t.Signal, !t.Atomic
+	ep.box.MaxMessage, ep.box.NoSignal, ep.box.NoAtomic, ep.box.NoTag = t.MaxMessage, !t.Signal, !t.Atomic, !t.Tag
 	ep.box.Limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
+	ep.box.ZeroCopy = ep.box.Limits.ZeroCopy
 }
 
 // dropped is the end of an attempt of which the peer has no record: it wants another one, or never heard of this one.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/delivery"
-	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/wire"
@@ -26,18 +26,14 @@ func (ep *Endpoint) receive(l *link, in *transport.Incoming) {
 		err = ep.takeAtomic(l, in)
 	case wire.IDCredit:
 		err = ep.takeCredit(in)
+	case wire.IDTagNote:
+		err = ep.takeTagNote(in)
 	case wire.IDGet:
 		err = ep.takeGet(in)
 	case wire.IDGetData:
 		err = ep.takeGetData(l, in)
-	case wire.IDAMFirst:
-		err = ep.takeFirst(l, in)
-	case wire.IDAMFrag:
-		err = ep.takeFrag(l, in)
-	case wire.IDAMPart:
-		err = ep.takePart(l, in)
-	case wire.IDAMLast:
-		err = ep.takeLast(l, in)
+	case wire.IDAMFirst, wire.IDAMFrag, wire.IDAMPart, wire.IDAMLast:
+		err = ep.takePiece(l, in)
 	default:
 		err = fmt.Errorf("%s is no data frame", wire.Name(in.ID))
 	}
@@ -89,6 +85,19 @@ func (ep *Endpoint) takeCredit(in *transport.Incoming) error {
 	return ep.box.Granted(h)
 }
 
+// takeTagNote: the peer says what became of a message of ours, or wants one of its own back.
+func (ep *Endpoint) takeTagNote(in *transport.Incoming) error {
+	h, err := wire.DecodeTagNote(in.Head)
+	switch {
+	case err != nil:
+		return err
+	case h.Code != wire.TagWithdraw:
+		return ep.box.Told(h)
+	}
+	ep.w.tags.Withdraw(ep.box, h.Op)
+	return nil
+}
+
 // takeGet answers. What it asks for is kept until the peer has it.
 func (ep *Endpoint) takeGet(in *transport.Incoming) error {
 	h, err := wire.DecodeGet(in.Head)
@@ -98,20 +107,9 @@ func (ep *Endpoint) takeGet(in *transport.Incoming) error {
 	if int(h.Size) > ep.box.Limits.MaxFrame-wire.GetDataSize {
 		return fmt.Errorf("a get of %d bytes, more than one frame", h.Size)
 	}
-	answer := wire.GetData{Op: h.Op, At: h.At}
-	r, src, code := ep.w.mem.Target(h.Index, h.Secret, wire.Read, h.Offset, uint64(h.Size))
-	if code == 0 && !r.Enter() {
-		code = wire.RefusedKey
-	}
-	if answer.Code = code; code != 0 {
-		ep.stats.Refused++
-		return ep.box.Reply(answer, nil, nil)
-	}
-	if word, ok := memory.Load(src); ok {
-		r.Leave()
-		return ep.box.ReplyWord(answer, len(src), word)
-	}
-	return ep.box.Reply(answer, src, r)
+	refused, err := ep.box.AnswerGet(ep.w.mem, h)
+	ep.stats.Refused += refused
+	return err
 }
 
 // takeAtomic changes a word, once: what it was is kept until the peer has it, as any answer is.
@@ -120,14 +118,12 @@ func (ep *Endpoint) takeAtomic(l *link, in *transport.Incoming) error {
 	if err != nil {
 		return err
 	}
-	old, code := ep.w.mem.Change(h)
-	switch {
-	case h.Fetch && code != 0:
-		ep.stats.Refused++
-		fallthrough
-	case h.Fetch:
-		return ep.box.ReplyValue(wire.GetData{Op: h.Op, Code: code}, h.Size, old)
-	case code != 0:
+	if h.Fetch {
+		refused, err := ep.box.AnswerFetch(ep.w.mem, h)
+		ep.stats.Refused += refused
+		return err
+	}
+	if _, code := ep.w.mem.Change(h); code != 0 {
 		ep.refuse(l, wire.Refused{Op: h.Op, Code: code, Detail: h.Index})
 	}
 	return nil
@@ -150,66 +146,13 @@ func (ep *Endpoint) takeAM(l *link, in *transport.Incoming) error {
 	return ep.accept(l, delivery.Message{From: ep, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
 }
 
-// takeFirst begins a message of several frames. One without a handler is taken apart all the same, and
-// refused once it is whole: the peer's limits have been told, so that it fits.
-func (ep *Endpoint) takeFirst(l *link, in *transport.Incoming) error {
-	h, err := wire.DecodeAMFirst(in.Head)
-	if err != nil {
-		return err
-	}
-	if _, err := ep.parts.Begin(h.Msg, h.ID, h.Header, h.Total); err != nil {
-		return fmt.Errorf("message %d of %d bytes: %w", h.Msg, h.Total, err)
-	}
-	return ep.fill(l, h.Msg, 0, in)
-}
-
-func (ep *Endpoint) takeFrag(l *link, in *transport.Incoming) error {
-	h, err := wire.DecodeAMFrag(in.Head)
-	if err != nil {
-		return err
-	}
-	return ep.fill(l, h.Msg, h.Offset, in)
-}
-
-func (ep *Endpoint) takePart(l *link, in *transport.Incoming) error {
-	h, err := wire.DecodeAMPart(in.Head)
-	if err != nil {
-		return err
-	}
-	if err := ep.parts.Part(h.Msg, h.Total); err != nil {
-		return fmt.Errorf("message %d of %d bytes: %w", h.Msg, h.Total, err)
-	}
-	return ep.fill(l, h.Msg, h.Offset, in)
-}
-
-func (ep *Endpoint) takeLast(l *link, in *transport.Incoming) error {
-	h, err := wire.DecodeAMLast(in.Head)
-	if err != nil {
-		return err
-	}
-	m, err := ep.parts.Close(h.Msg, h.ID, h.Header, h.Total)
-	if err != nil {
-		return fmt.Errorf("message %d is closed: %w", h.Msg, err)
-	}
-	return ep.whole(l, m)
-}
-
-func (ep *Endpoint) fill(l *link, msg, offset uint64, in *transport.Incoming) error {
-	n := uint64(len(in.Payload))
+// takePiece takes a frame of a message of several. One without a handler is put together all the same, and refused once it is whole: the peer's limits
+// have been told, so that it fits.
+func (ep *Endpoint) takePiece(l *link, in *transport.Incoming) error {
 	l.unplace() // all of it has arrived
-	if !in.Placed {
-		room, err := ep.parts.Room(msg, offset, n)
-		if err != nil {
-			return fmt.Errorf("message %d, offset %d: %w", msg, offset, err)
-		}
-		copy(room, in.Payload)
-	}
-	m, err := ep.parts.Filled(msg, offset, n)
-	if err != nil {
-		return fmt.Errorf("message %d, offset %d: %w", msg, offset, err)
-	}
-	if m == nil {
-		return nil
+	m, err := ep.parts.Take(in)
+	if err != nil || m == nil {
+		return err
 	}
 	return ep.whole(l, m)
 }
@@ -225,6 +168,9 @@ func (ep *Endpoint) accept(l *link, m delivery.Message, buf *transport.Buffer) e
 	cost := wire.MessageCost(len(m.Header), len(m.Payload))
 	if err := ep.box.Accepted(cost); err != nil {
 		return err
+	}
+	if family.OfTag(m.ID) {
+		return ep.w.tags.Arrived(ep.box, &m, buf, cost)
 	}
 	fn := ep.w.Of(m.ID)
 	if fn == nil {

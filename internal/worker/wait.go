@@ -67,9 +67,13 @@ func (w *Worker) Cancel(r *request.Request) {
 		}
 	case request.Dial:
 		owner(r).Abort()
-	case request.Put, request.AM, request.Get, request.Atomic, request.Flush, request.Room:
+	case request.Put, request.AM, request.Get, request.Atomic, request.Flush, request.Room, request.Receive:
 		if ep := owner(r); ep != nil {
 			ep.box.Cancel(r)
+			return
+		}
+		if r.Kind == request.Receive { // and no message is matched with it
+			w.tags.Cancel(r)
 			return
 		}
 		w.report(r, &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: outcome.ErrCanceled}) // its parts go on
@@ -89,7 +93,7 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 	err := r.Err
 	if !r.Reported {
 		ep := owner(r)
-		err = ep.opError(r.Kind.String(), outcome.Unknown, cause)
+		err = ep.opError(r.Name(), outcome.Unknown, cause)
 		ep.box.KeepCopies(r, ep.connections())
 		for _, l := range ep.up {
 			if l.reading == r {

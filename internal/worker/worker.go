@@ -10,10 +10,12 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/secret"
+	"github.com/openbraid/braid/internal/tags"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
@@ -62,6 +64,7 @@ type Worker struct {
 	calls  delivery.Queue
 	pool   request.Pool
 	memory *reassembly.Pool // of messages of several frames
+	tags   *tags.Tags
 
 	delivery.Handlers
 	state
@@ -87,6 +90,8 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, mem: o.Memory,
 		memory: reassembly.NewPool(4<<10, keep, keep)}
+	w.Scratch.Memory = o.Memory
+	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.report, Eager: w.cfg.Eager})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.now = w.env.Now()
 	w.ground = paths.Ground{
@@ -118,6 +123,7 @@ func (w *Worker) Close() error {
 	for _, ep := range append([]*Endpoint(nil), w.endpoints...) {
 		ep.Abort()
 	}
+	w.tags.Close(outcome.ErrClosed)
 	for _, l := range append([]*Listener(nil), w.listeners...) {
 		l.Close()
 	}
@@ -142,6 +148,9 @@ func (w *Worker) Fence() { w.Scratch.Fences.Fence() }
 
 // Calls is the user code that is due: for the owner to run between turns.
 func (w *Worker) Calls() *delivery.Queue { return &w.calls }
+
+// Tags are the worker's tagged messages.
+func (w *Worker) Tags() *tags.Tags { return w.tags }
 
 // Config is the configuration in force, with its defaults filled in.
 func (w *Worker) Config() config.Config { return w.cfg }

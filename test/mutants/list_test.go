@@ -4,10 +4,8 @@ package mutants
 var mutants = []mutant{
 	// Replay.
 	{"R13: what waits goes before replays", "internal/outbox/pending.go",
-		"if ordered && b.replayOrdered.len() > 0 || !ordered && b.replayAny.len() > 0 {", "if false {", "./test/sim -run TestStingy"},
-	{"replays in reverse order", "internal/outbox/replay.go",
-		"	if q.tail == nil {\n		q.head = r\n	} else {\n		q.tail.next = r\n	}\n	q.tail = r\n	q.n++",
-		"	r.next, q.head = q.head, r\n	if q.tail == nil {\n		q.tail = r\n	}\n	q.n++", seeds},
+		"if ordered && b.replayOrdered.Len() > 0 || !ordered && b.replayAny.Len() > 0 {", "if false {", "./test/sim -run TestStingy"},
+	{"replays in reverse order", "internal/order/list.go", "l.items = append(l.items, v)", "l.items = append([]T{v}, l.items...)", seeds},
 	{"a replay keeps its payload in the lost lane's memory", "internal/outbox/replay.go",
 		"r.frame.Payload = append([]byte(nil), f.Payload...)", "r.frame.Payload = f.Payload", seeds},
 
@@ -75,9 +73,9 @@ var mutants = []mutant{
 		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", seeds},
 
 	// Gets.
-	{"R14: an answer that finds no room is dropped", "internal/outbox/get.go",
-		"		if s := l.Tep.Post(&w.Frame); s != transport.Done && s != transport.Pending {\n			return n\n		}\n		if q.head = p.next",
-		"		l.Tep.Post(&w.Frame)\n		if q.head = p.next", seeds},
+	{"R14: an answer that finds no room is dropped", "internal/owed/answer.go",
+		"		if !d.post(l) {\n			break\n		}\n		if q.head = p.next",
+		"		d.post(l)\n		if q.head = p.next", seeds},
 	{"R14: gets are asked for without credits", "internal/outbox/get.go",
 		"if g.asked >= b.Credits {", "if false {", seeds},
 	{"an answer to a get that was given up is written", "internal/outbox/get.go",
@@ -85,12 +83,20 @@ var mutants = []mutant{
 	{"a payload that is arriving stays where its owner took it back", "internal/worker/wait.go",
 		"				l.Tep.Unplace()\n", "", seeds},
 
+	// Tagged messages.
+	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		t.wait(from, h, m, buf, cost)\n", "		t.wait(from, h, m, buf, 0)\n		from.Handled(cost)\n", tagged},
+	{"a note goes with its lane", "internal/outbox/replay.go", "	b.replayOther.Prepend(&other)\n", "", tagged},
+	{"what was withdrawn is received all the same", "internal/tags/tags.go", "			t.letGo(t.table.Take(n))\n			from.Tell", "			from.Tell", tagged},
+	{"a receive that was canceled is still posted", "internal/tags/receive.go", "	t.table.Cancel(r.Node)\n", "", tagged},
+	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
+	{"a wildcard gets what came last", "internal/match/match.go", "	k, n := byOrder, t.order.head\n", "	k, n := byOrder, t.order.tail\n", "./internal/match"},
+
 	// Atomic operations.
 	{"a replayed change is done twice", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", atomics},
-	{"the results of a lost lane are not looked for", "internal/outbox/replay.go", "	b.replayOther.prepend(&other)\n", "", atomics},
-	{"a result that waits is overwritten by the next", "internal/outbox/atomic.go",
-		"	p.word = word\n", "	if p.word = word; b.gets.replies.tail != nil {\n		b.gets.replies.tail.word = word\n	}\n", atomics},
+	{"the results of a lost lane are not looked for", "internal/outbox/replay.go", "	b.replayOther.Prepend(&other)\n", "", atomics},
+	{"a result that waits is overwritten by the next", "internal/owed/answer.go",
+		"	binary.LittleEndian.PutUint64(p.word[:], old)\n", "	binary.LittleEndian.PutUint64(p.word[:], old)\n	if d.answers.tail != nil {\n		d.answers.tail.word = p.word\n	}\n", atomics},
 	{"a fetch that was canceled keeps its credit", "internal/outbox/atomic.go", "		g.asked--\n", "", atomics},
 	{"a flush does not wait for results", "internal/outbox/flush.go", "b.book.Done(epoch) && b.unsent.First() > epoch }", "b.book.Done(epoch) }", atomics},
 	{"a flush of memory forgets replayed changes", "internal/wire/changes.go", "	case IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
@@ -129,8 +135,8 @@ var mutants = []mutant{
 		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fences, b.first = b.fences[:0], 0\n	return b.cur - 1, b.low()", book},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
-	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
-	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.len() == 0", "	return true", seeds},
+	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && (r.Key.Index == region && r.Kind != request.AM || r.Signals && r.Signal.Index == region) {", "			if false {", seeds},
+	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.Len() == 0", "	return true", seeds},
 	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(region, r.epoch)\n", "				_ = region\n", seeds},
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
 		" || t.hand != nil && !t.hand.over() {", " {", "./internal/worker -run TestFlush"},

@@ -27,6 +27,7 @@ type mutant struct {
 const (
 	seeds    = "./test/sim -run TestSeeds"
 	atomics  = "./test/sim -run TestAtomics"
+	tagged   = "./test/sim -run TestTags"
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
 	book     = "./internal/order"

@@ -1,0 +1,187 @@
+package outbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/owed"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// Some tagged messages are answered: by a note, when they are matched. Until then their request waits as that of a get does, and so do flushes that
+// cover it. What is said about them, in both directions, are notes: like credits they are in no book, and no fence and no limit stops them.
+
+// opAt is where the number of an operation stands in the header of a message that is answered.
+const opAt = wire.TaggedSize
+
+// MayTag says why nothing with a tag can be sent, nil if it can.
+func (b *Box) MayTag() error { return b.mayMessage(family.Tag, nil, nil) }
+
+// Over is why the endpoint has ended, nil while it hasn't.
+func (b *Box) Over() error { return b.end }
+
+// PostAnswered is PostAM of a message that the peer answers with a note; its number is written into the header. lent, if it isn't nil, is memory that
+// the peer reads until then.
+func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error) {
+	err := b.mayMessage(id, header, payload)
+	var r *request.Request
+	if err == nil {
+		r, err = b.newMessage(id, header, payload)
+	}
+	if err != nil {
+		if lent != nil {
+			b.scratch.Memory.Remove(lent)
+		}
+		return nil, err
+	}
+	r.Replies, r.Lent = 1, lent
+	binary.LittleEndian.PutUint64(r.Own[opAt:], r.Op())
+	b.enqueue(&b.pendOrdered, r)
+	return r, nil
+}
+
+// Told takes the peer's answer. The error says that it can't have sent it.
+func (b *Box) Told(h wire.TagNote) error {
+	r := b.pool.Find(h.Op)
+	if r == nil || r.Owner != request.Owner(b) || r.Kind != request.AM || r.Replies == 0 || !r.Whole || r.Told || h.Code == wire.TagWithdraw {
+		return fmt.Errorf("%v, of a message that asked for no answer", h.Code)
+	}
+	switch h.Code {
+	case wire.TagMatched:
+		r.Canceled = false // too late
+		if r.Lent != nil {
+			b.scratch.Memory.Remove(r.Lent)
+			if r.Lent.Busy() { // the acknowledgement of what the peer has read comes behind the note, or on another lane
+				r.Told = true
+				b.gets.told++
+				b.host.Wake()
+				return nil
+			}
+		}
+	case wire.TagWithdrawn:
+		r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
+	case wire.TagGivenUp:
+		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave up in the middle of it", outcome.ErrCanceled))
+		b.recall(r)
+	case wire.TagWithdraw:
+	}
+	b.answered(r)
+	return nil
+}
+
+// answered: the peer has said what became of r, and nothing is needed of its memory any more.
+func (b *Box) answered(r *request.Request) {
+	b.gets.waiting.Remove(r)
+	r.Replies = 0
+	if r.Told {
+		r.Told = false
+		b.gets.told--
+	}
+	switch {
+	case r.Frames == 0:
+		b.finish(r)
+	case r.Borrowed == 0:
+		b.report(r, r.Err)
+	}
+}
+
+// Returned implements owed.Host: no lane needs the memory of a region any more.
+func (d *debtor) Returned(m *memory.Region) {
+	if d.gets.told == 0 {
+		return
+	}
+	b := (*Box)(d)
+	for r := b.gets.waiting.Head(); r != nil; r = r.Next {
+		if r.Told && r.Lent == m {
+			b.answered(r)
+			return
+		}
+	}
+}
+
+// askFor has the peer acknowledge what messages wait for that it has read.
+func (b *Box) askFor() {
+	if b.gets.told == 0 {
+		return
+	}
+	for _, s := range b.up {
+		s.Tep.RequestAck()
+	}
+}
+
+// withdraw asks the peer to let go of a message that it has, if it may still be unmatched. One whose frames are under way is asked for later: the
+// peer must not learn of the wish before the message.
+func (b *Box) withdraw(r *request.Request) {
+	if r.Told { // too late, and no reason to wait
+		b.detach(r.Lent)
+		b.answered(r)
+		return
+	}
+	if r.Kind == request.AM && r.Whole && r.Frames == 0 && r.Replies > 0 {
+		b.Tell(wire.TagNote{Code: wire.TagWithdraw, Op: r.Op()})
+	}
+}
+
+// settle is what the end of a request means for the peer's memory, or for its wait.
+func (b *Box) settle(r *request.Request, err error) {
+	if r.Lent != nil {
+		b.scratch.Memory.Remove(r.Lent)
+		r.Lent = nil
+	}
+	if r.Offer != 0 {
+		code := wire.TagMatched
+		if err != nil && !errors.Is(err, outcome.ErrTruncated) {
+			code = wire.TagGivenUp
+		}
+		b.Tell(wire.TagNote{Code: code, Op: r.Offer})
+		r.Offer = 0
+	}
+}
+
+// Read reads an offered message into dst, for a receive. The sender is told when it is over.
+func (b *Box) Read(r *request.Request, h wire.TagOffer, dst []byte) {
+	r.Owner, r.Offer = b, h.Op
+	r.Key, r.Offset = wire.RKey{Index: h.Index, Secret: h.Secret}, 0
+	r.Payload, r.Dst = dst, dst
+	b.wait(&b.gets.pend, r)
+	b.host.Posted()
+	b.postGets()
+}
+
+// recall takes memory back that the peer may still be reading, or its user's: answers under way get copies.
+func (b *Box) recall(r *request.Request) {
+	lent := r.Lent
+	if b.settle(r, outcome.ErrCanceled); lent != nil && lent.Busy() {
+		b.detach(lent)
+	}
+}
+
+func (b *Box) detach(lent *memory.Region) {
+	of := func(c transport.Completer) bool {
+		for {
+			switch d := c.(type) {
+			case *replay:
+				c = d.done
+			case *owed.Answer:
+				return d.Of(lent)
+			default:
+				return false
+			}
+		}
+	}
+	b.Copy(lent)
+	for _, s := range b.all {
+		s.Tep.Detach(of)
+	}
+	for _, p := range b.replayOther.All() {
+		if p.frame.ZeroCopy && of(p.done) {
+			p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package tags
+
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/match"
+	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
+)
+
+// The ids of tagged messages.
+const (
+	plain  = family.Tag     // wire.Tagged
+	synced = family.Tag + 1 // wire.TagSync
+	offer  = family.Tag + 2 // wire.TagOffer
+)
+
+// Peer is an endpoint.
+type Peer interface {
+	// MayTag says why nothing with a tag can be sent, Over why the endpoint has ended; nil: it can, it hasn't.
+	MayTag() error
+	Over() error
+	PostAM(id uint16, header, payload []byte) (*request.Request, error)
+	PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error)
+	// Read reads an offered message into dst for r, and tells the sender.
+	Read(r *request.Request, h wire.TagOffer, dst []byte)
+	// Tell tells the peer what became of a message.
+	Tell(h wire.TagNote)
+	// Handled: a message that cost so much is matched.
+	Handled(cost uint64)
+}
+
+// Options make the tagged messages of a worker.
+type Options struct {
+	Pool   *request.Pool
+	Memory *memory.Table
+	Report func(r *request.Request, err error) // the user's end
+	Eager  int                                 // bytes up to which a message is sent without asking whether it is wanted
+}
+
+// Tags is the tagged messages of a worker.
+type Tags struct {
+	o       Options
+	table   match.Table[*request.Request, *Message]
+	spare   *Message
+	buffers *mpool.Pool
+	closed  error
+	head    [wire.TagOfferSize]byte
+}
+
+const (
+	inside = 32      // bytes of a message that stand in it
+	keep   = 4 << 20 // bytes that are kept for messages to come
+)
+
+// New makes one.
+func New(o Options) *Tags {
+	return &Tags{o: o, buffers: mpool.New(2*inside, max(o.Eager, 4*inside), keep)}
+}
+
+// Message is one that arrived and is not received.
+type Message struct {
+	From  Peer
+	Size  uint64
+	Tag   uint64
+	op    uint64 // what its sender is to be told about; 0: nothing
+	cost  uint64
+	data  []byte
+	buf   *transport.Buffer // that data is in; nil: its own
+	offer *wire.TagOffer    // where it is read from
+	small [inside]byte
+	next  *Message
+}
+
+// Send sends payload. Synchronous: the user's end is when it is matched. So it is of what is large in any case.
+func (t *Tags) Send(p Peer, tag uint64, payload []byte, synchronous bool) (*request.Request, error) {
+	if err := p.MayTag(); err != nil {
+		return nil, err
+	}
+	h := wire.TagSync{Tag: tag}
+	switch {
+	case len(payload) > t.o.Eager:
+		r := t.o.Memory.Add(payload)
+		key := r.Key(wire.Read, 0)
+		o := wire.TagOffer{TagSync: h, Size: key.Size, Secret: key.Secret, Index: key.Index}
+		return p.PostAnswered(offer, o.AppendTo(t.head[:0]), nil, r)
+	case synchronous:
+		return p.PostAnswered(synced, h.AppendTo(t.head[:0]), payload, nil)
+	}
+	return p.PostAM(plain, wire.Tagged{Tag: tag}.AppendTo(t.head[:0]), payload)
+}
+
+// Arrived takes a message of a peer, which costs so much while it isn't matched. buf is what m stands in, if it isn't m's own memory.
+// The error says that the peer can't have sent it.
+func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, cost uint64) error {
+	var h wire.TagOffer
+	var err error
+	switch m.ID {
+	case plain:
+		var p wire.Tagged
+		p, err = wire.DecodeTagged(m.Header)
+		h.Tag, h.Size = p.Tag, uint64(len(m.Payload))
+	case synced:
+		h.TagSync, err = wire.DecodeTagSync(m.Header)
+		h.Size = uint64(len(m.Payload))
+	case offer:
+		h, err = wire.DecodeTagOffer(m.Header)
+		if err == nil && len(m.Payload) > 0 {
+			err = fmt.Errorf("an offer with %d bytes of payload", len(m.Payload))
+		}
+	default:
+		err = fmt.Errorf("message id %d: the peer was told nothing of it", m.ID)
+	}
+	if err != nil {
+		return err
+	}
+	r, ok := t.table.Arrive(h.Tag, from)
+	if !ok {
+		t.wait(from, h, m, buf, cost)
+		return nil
+	}
+	r.Node = nil
+	if m.ID == offer {
+		t.read(r, from, h)
+	} else {
+		t.copied(r, from, h, m.Payload)
+	}
+	from.Handled(cost)
+	return nil
+}
+
+// wait keeps a message until it is wanted.
+func (t *Tags) wait(from Peer, h wire.TagOffer, m *delivery.Message, buf *transport.Buffer, cost uint64) {
+	u := t.spare
+	if u == nil {
+		u = &Message{}
+	}
+	t.spare, u.next = u.next, nil
+	u.From, u.Tag, u.Size, u.op, u.cost = from, h.Tag, h.Size, h.Op, cost
+	n := len(m.Payload)
+	switch {
+	case m.ID == offer:
+		o := h // else every message would cost an allocation
+		u.offer = &o
+	case n <= inside:
+		u.data = u.small[:copy(u.small[:], m.Payload)]
+	case buf != nil && n > len(buf.Bytes)/2: // alone in it
+		buf.Retain()
+		u.buf, u.data = buf, m.Payload
+	default:
+		u.buf = t.buffers.Get(n)
+		u.data = u.buf.Bytes[:copy(u.buf.Bytes, m.Payload)]
+	}
+	t.table.Wait(h.Tag, from, u)
+}
+
+// matched ends r with the message, which is its user's from now on.
+func (t *Tags) matched(r *request.Request, u *Message) {
+	if u.offer != nil {
+		t.read(r, u.From, *u.offer)
+	} else {
+		t.copied(r, u.From, wire.TagOffer{TagSync: wire.TagSync{Tag: u.Tag, Op: u.op}, Size: u.Size}, u.data)
+	}
+	t.letGo(u)
+}
+
+// letGo gives up what is kept of a message, and counts it as handled.
+func (t *Tags) letGo(u *Message) {
+	u.From.Handled(u.cost)
+	if u.buf != nil {
+		u.buf.Release()
+	}
+	*u = Message{next: t.spare}
+	t.spare = u
+}
+
+// copied: the bytes are here.
+func (t *Tags) copied(r *request.Request, from Peer, h wire.TagOffer, payload []byte) {
+	if h.Op != 0 {
+		from.Tell(wire.TagNote{Code: wire.TagMatched, Op: h.Op})
+	}
+	copy(r.Dst, payload)
+	t.found(r, from, h)
+	r.Retired = true
+	t.o.Report(r, r.Err)
+}
+
+// read reads what was offered. What does not fit stays with the sender.
+func (t *Tags) read(r *request.Request, from Peer, h wire.TagOffer) {
+	dst := r.Dst
+	t.found(r, from, h)
+	if n := min(uint64(len(dst)), h.Size); n > 0 && from.Over() == nil {
+		from.Read(r, h, dst[:n:n])
+		return
+	}
+	if err := from.Over(); err != nil {
+		r.Err = &outcome.Error{Op: r.Name(), Fate: outcome.Unknown, Err: err}
+	}
+	from.Tell(wire.TagNote{Code: wire.TagMatched, Op: h.Op})
+	r.Retired = true
+	t.o.Report(r, r.Err)
+}
+
+// found notes what was found for r.
+func (t *Tags) found(r *request.Request, from Peer, h wire.TagOffer) {
+	r.Tag, r.Size, r.Result = h.Tag, h.Size, from
+	if room := len(r.Dst); h.Size > uint64(room) {
+		r.Err = &outcome.Error{Op: r.Name(), Fate: outcome.Unknown, Err: fmt.Errorf("%w: %d bytes, for %d", outcome.ErrTruncated, h.Size, room)}
+	}
+}
+
+// Withdraw lets go of a message that its sender wants back, unless it is matched: then he is told that, if he wasn't yet.
+func (t *Tags) Withdraw(from Peer, op uint64) {
+	for n := t.table.Oldest(); n != nil; n = n.Next() {
+		if u := n.Value; u.op == op && u.From == from {
+			t.letGo(t.table.Take(n))
+			from.Tell(wire.TagNote{Code: wire.TagWithdrawn, Op: op})
+			return
+		}
+	}
+}
+
+// Ended: a peer is over. What it sent whole can still be received; what it offered is gone, and so is who waits for it alone.
+func (t *Tags) Ended(from Peer, err error) {
+	for n := t.table.Oldest(); n != nil; {
+		next := n.Next()
+		if u := n.Value; u.From == from && u.offer != nil {
+			t.letGo(t.table.Take(n))
+		}
+		n = next
+	}
+	t.table.CancelAll(func(w match.Want) bool { return w.From == any(from) }, func(r *request.Request) { t.end(r, err) })
+}
+
+// Close ends all.
+func (t *Tags) Close(err error) {
+	t.closed = err
+	for n := t.table.Oldest(); n != nil; n = t.table.Oldest() {
+		t.letGo(t.table.Take(n))
+	}
+	t.table.CancelAll(func(match.Want) bool { return true }, func(r *request.Request) { t.end(r, err) })
+	t.buffers.Close()
+}
+
+// end ends a receive that was matched by nothing.
+func (t *Tags) end(r *request.Request, err error) {
+	r.Node, r.Dst, r.Retired = nil, nil, true
+	t.o.Report(r, &outcome.Error{Op: r.Name(), Fate: outcome.NotExecuted, Err: err})
+}

@@ -1,0 +1,209 @@
+package braid
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/match"
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/tags"
+	"github.com/openbraid/braid/internal/worker"
+)
+
+// ExactTag is the mask of a receive of one tag alone, AnyTag that of one of all tags.
+const (
+	ExactTag uint64 = match.All
+	AnyTag   uint64 = 0
+)
+
+// TagInfo is a tagged message that came.
+type TagInfo struct {
+	Tag  uint64
+	Len  int       // bytes of the message, also of those that had no room
+	From *Endpoint // that sent it
+}
+
+// SendTag sends a message with a tag: the peer's receive for it gets the bytes. What nobody has asked for yet waits there.
+//
+// Shape:  any size; 0 is legal. Up to Limits.Eager (64 KiB) bytes are sent at once; of more the peer is told, and its receive reads them.
+// Owns:   payload is the library's until SendTag returns.
+// Order:  tagged messages of one endpoint, and its active messages, arrive in the order in which they were posted; of those that one receive takes
+// it gets the earliest.
+// Done:   sent: payload may be reused. Of a large one: received. What a peer keeps unreceived is bounded (Limits.Backlog): then it waits.
+// Errors: *OpError: ErrVersion, ErrPeerFailed, ErrPeerRestarted, ErrClosed, the context's: then the peer is told, and what it has not received
+// it won't; ErrCanceled, if the peer gave up in the middle of a large one.
+// Source: ucp_tag_send_nbx.
+func (ep *Endpoint) SendTag(ctx context.Context, tag uint64, payload []byte) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.sendTag(tag, payload, false) })
+}
+
+// PostTag is SendTag without waiting.
+//
+// Owns:   payload is the library's until the request has ended.
+// Errors: as SendTag, from the request; ErrLimit if too many operations wait: make progress and try again.
+func (ep *Endpoint) PostTag(tag uint64, payload []byte) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.sendTag(tag, payload, false))
+}
+
+// SendTagSync is SendTag that returns when the message is received: when the peer has a receive for it. If the context is over, or Request.Cancel is
+// called, before that, the peer lets go of the message, and ErrCanceled says that it never had it; if it is too late for that, the end is as it would have been.
+//
+// Source: ucp_tag_send_sync_nbx.
+func (ep *Endpoint) SendTagSync(ctx context.Context, tag uint64, payload []byte) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.sendTag(tag, payload, true) })
+}
+
+// PostTagSync is SendTagSync without waiting.
+func (ep *Endpoint) PostTagSync(tag uint64, payload []byte) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.sendTag(tag, payload, true))
+}
+
+func (ep *Endpoint) sendTag(tag uint64, payload []byte, synchronous bool) (*request.Request, error) {
+	return ep.w.eng.Tags().Send(ep.e.Box(), tag, payload, synchronous)
+}
+
+// RecvTag receives the earliest message whose tag is tag in the bits of mask, from any endpoint of the worker.
+//
+// Shape:  of a message longer than buf the rest is dropped; TagInfo.Len is its true length.
+// Owns:   buf is the library's until RecvTag returns, for whatever reason: it is never written to after that.
+// Order:  receives that take the same message get it in the order in which they were posted.
+// Errors: *OpError: ErrTruncated; ErrClosed, the context's; once it reads a large message ErrPeerFailed and the like, and ErrCanceled if the sender
+// has taken it back.
+// Source: ucp_tag_recv_nbx.
+func (w *Worker) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
+	if err := w.mayWait("tag receive", ""); err != nil {
+		return TagInfo{}, err
+	}
+	return w.PostRecvTag(buf, tag, mask).Wait(ctx)
+}
+
+// PostRecvTag is RecvTag without waiting.
+//
+// Owns:   buf is the library's until the request has ended.
+func (w *Worker) PostRecvTag(buf []byte, tag, mask uint64) TagRecv {
+	return w.postRecvTag(buf, match.Want{Tag: tag, Mask: mask})
+}
+
+// RecvTag is Worker.RecvTag from this endpoint alone. When the endpoint is over, it ends with why.
+func (ep *Endpoint) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
+	if err := ep.w.mayWait("tag receive", ep.Addr()); err != nil {
+		return TagInfo{}, err
+	}
+	return ep.PostRecvTag(buf, tag, mask).Wait(ctx)
+}
+
+// PostRecvTag is RecvTag without waiting.
+func (ep *Endpoint) PostRecvTag(buf []byte, tag, mask uint64) TagRecv {
+	return ep.w.postRecvTag(buf, match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
+func (w *Worker) postRecvTag(buf []byte, want match.Want) TagRecv {
+	w.lock()
+	defer w.unlock()
+	return TagRecv{w.request(w.eng.Tags().PostReceive(buf, want))}
+}
+
+// ProbeTag is the earliest message that RecvTag would get now, without receiving it; ok is false if there is none. It makes no progress.
+//
+// Source: ucp_tag_probe_nb.
+func (w *Worker) ProbeTag(tag, mask uint64) (info TagInfo, ok bool) {
+	w.lock()
+	defer w.unlockOnly()
+	u := w.eng.Tags().Probe(match.Want{Tag: tag, Mask: mask})
+	if u == nil {
+		return TagInfo{}, false
+	}
+	return tagInfo(u.Tag, u.Size, u.From), true
+}
+
+// TakeTag takes that message out, so that nobody else receives it, and it can be given memory of its size; nil if there is none.
+//
+// Source: ucp_tag_probe_nb with remove, ucp_tag_msg_recv_nbx.
+func (w *Worker) TakeTag(tag, mask uint64) *TagMessage {
+	w.lock()
+	defer w.unlockOnly()
+	u := w.eng.Tags().Take(match.Want{Tag: tag, Mask: mask})
+	if u == nil {
+		return nil
+	}
+	return &TagMessage{TagInfo: tagInfo(u.Tag, u.Size, u.From), w: w, u: u}
+}
+
+// TagMessage is a message that was taken. It counts against Limits.Backlog of its sender until it is received.
+type TagMessage struct {
+	TagInfo
+	w *Worker
+	u *tags.Message
+}
+
+// Recv receives it into buf: once. Of one that was received before it ends with ErrRequest.
+//
+// Errors: as Worker.RecvTag.
+func (m *TagMessage) Recv(ctx context.Context, buf []byte) (TagInfo, error) {
+	if err := m.w.mayWait("tag receive", ""); err != nil {
+		return TagInfo{}, err
+	}
+	return m.PostRecv(buf).Wait(ctx)
+}
+
+// PostRecv is Recv without waiting.
+func (m *TagMessage) PostRecv(buf []byte) TagRecv {
+	m.w.lock()
+	defer m.w.unlock()
+	u := m.u
+	if m.u = nil; u == nil {
+		return TagRecv{Request{w: m.w, err: opError("tag receive", "", ErrRequest)}}
+	}
+	return TagRecv{m.w.request(m.w.eng.Tags().Receive(buf, u), nil)}
+}
+
+func tagInfo(tag, size uint64, from any) TagInfo {
+	return TagInfo{tag, int(size), endpoint(from.(*outbox.Box).Host().(*worker.Endpoint))}
+}
+
+// TagRecv is the Request of a receive.
+type TagRecv struct{ Request }
+
+// Wait is Request.Wait. With ErrTruncated the TagInfo is that of the message, too.
+func (q TagRecv) Wait(ctx context.Context) (TagInfo, error) {
+	res, err := q.wait(ctx)
+	return res.tagInfo(), err
+}
+
+// Test is Request.Test.
+func (q TagRecv) Test() (done bool, info TagInfo, err error) {
+	done, err = q.Request.Test()
+	if q.r != nil && done {
+		q.w.lock()
+		defer q.w.unlockOnly()
+		if !q.stale() {
+			info = resultOf(q.r).tagInfo()
+		}
+	}
+	return done, info, err
+}
+
+// Then is Request.Then.
+func (q TagRecv) Then(fn func(info TagInfo, err error)) {
+	q.then(func(err error) {
+		if q.r == nil {
+			fn(TagInfo{}, err)
+			return
+		}
+		q.w.lock()
+		res, _ := q.w.take(q.r)
+		q.w.unlockOnly()
+		fn(res.tagInfo(), err)
+	}, true)
+}
+
+func (res result) tagInfo() TagInfo {
+	if res.any == nil {
+		return TagInfo{}
+	}
+	return tagInfo(res.tag, res.size, res.any)
+}
