@@ -38,7 +38,7 @@
 //  2. Lost, doubled and corrupt count what memory and handlers saw where data arrives, never what the engine believes.
 //  3. Parameters that have no effect are refused, with the reason.
 //  4. Who waits notices within a second that the peer has said goodbye, or that it is gone in the modes peer and none; in failover after
-//     the setting suspended, which is 2 s here unless somebody sets it. That something is missing is noticed within a minute.
+//     the setting suspended, which is 2 s here unless somebody sets it. Over rc nothing tells that a process was killed: there it is the setting peer-timeout, 10 s, besides. That something is missing is noticed within a minute.
 //  5. A server serves one client at a time; another one is told so, and does not count. A client that goes in the middle of a test broke off: the
 //     server says so, and one that serves once ends with an error.
 package perf
