@@ -97,7 +97,7 @@ func history(s *self, j job) {
 	defer inj.Close()
 	n, err := braid.Open(braid.Options{Rails: j.Rails, Times: brisk(j), Transports: []transport.Transport{tcp.New(tcp.Options{Wrapper: inj})}})
 	s.must(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), lifetime)
 	defer cancel()
 	ep, err := n.Worker().Dial(ctx, j.Addr)
 	s.must(err)
@@ -213,9 +213,9 @@ func TestLinearizable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := 400
+	count := 6 * perRound
 	if testing.Short() {
-		count = 150
+		count = 3 * perRound
 	}
 	var clients []*child
 	for i := range 3 {
@@ -401,7 +401,7 @@ func TestPages(t *testing.T) {
 
 // hear takes what a client says, until its round is over, or all of it.
 func hear(t *testing.T, c *child, note func(access, int64, int64)) (handovers int, over bool) {
-	late := time.After(3 * patience)
+	late := time.After(lifetime)
 	for {
 		select {
 		case line, ok := <-c.lines:
