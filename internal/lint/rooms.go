@@ -57,6 +57,7 @@ var rooms = []room{
 	{dir: "rdma/verbs/books", rank: 2, kind: service},
 	{dir: "transport/rc/queue", rank: 2, kind: service},
 	{dir: "transport/rc/wire", rank: 2, kind: service},
+	{dir: "transport/shm/bulk", rank: 2, kind: service},
 	{dir: "transport/shm/ring", rank: 2, kind: service},
 	{dir: "transport/shm/segment", rank: 2, kind: service},
 

@@ -10,7 +10,7 @@ func (w *Worker) Turn() int {
 	}
 	w.inTurn = true
 	w.room.Turn()
-	w.now = w.env.Now()
+	w.now = w.clock.Tick(w.now)
 	n := 0
 	for _, i := range w.ifaces {
 		n += i.Progress()

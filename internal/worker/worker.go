@@ -57,6 +57,7 @@ type Worker struct {
 	listeners []*Listener
 
 	now    time.Duration // of this turn
+	clock  timer.Clock
 	turns  timer.Set
 	ready  []*Endpoint // have something to post
 	buried []*link     // to be closed at the end of the turn
@@ -93,6 +94,7 @@ func New(o Options) (*Worker, error) {
 	w.Scratch.Memory = o.Memory
 	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.report, Eager: w.cfg.Eager})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
+	w.clock.Now = w.env.Now
 	w.now = w.env.Now()
 	w.ground = paths.Ground{
 		View: o.Rails, Turns: &w.turns, Now: func() time.Duration { return w.now }, Rand: w.env.Rand, Most: w.cfg.MaxLanes, Want: w.cfg.Lanes,
@@ -171,6 +173,7 @@ func (w *Worker) EventFDs() []int {
 
 // Watch says whether anybody waits for these descriptors; at first somebody does.
 func (w *Worker) Watch(on bool) {
+	w.clock.Poll(!on)
 	for _, i := range w.ifaces {
 		i.Watch(on)
 	}

@@ -71,6 +71,7 @@ type limits struct {
 func (f *iface) endpoint(local, remote string) *endpoint {
 	ep := &endpoint{f: f, local: local, remote: remote, lim: limits{frame: transport.HelloMax}}
 	ep.fd, ep.lies = -1, true
+	ep.send.bulk.Now = f.env.Now
 	return ep
 }
 
@@ -132,6 +133,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 	f.adopt(ep)
 	f.turn.expected++
 	if err := ep.connect(offer{f.shape(), f.number}); err != nil {
+		f.lacks("dial", remote, err)
 		ep.fail("dial", err) // from Progress, as any other reason why it can't stand
 	}
 	return ep, nil
@@ -175,6 +177,16 @@ func (ep *endpoint) connect(o offer) error {
 		ep.lie()
 	}
 	return nil
+}
+
+// lacks says, the first time, that a lane is not made because there is no memory for it: it is tried again and again.
+func (f *iface) lacks(op, peer string, err error) (short bool) {
+	short = errors.Is(err, ErrLimit) || errors.Is(err, segment.ErrSpace)
+	if short && !f.lacked {
+		f.lacked = true
+		f.env.Log.Warn("no lane through shared memory, others carry on", "err", newError(Error{Op: op, Remote: peer, Err: err}))
+	}
+	return short
 }
 
 // reserve counts shared memory against the limit.

@@ -26,8 +26,6 @@ const (
 type iface struct {
 	env  transport.Env
 	o    Options
-	desk *loan.Desk
-	news uint32 // of it that the peers were told
 	pool *mpool.Pool
 	poll poll.Poller
 	bell int // an eventfd: this side's own, for what it found when it was about to sleep
@@ -38,14 +36,22 @@ type iface struct {
 	byFD      map[int]watched
 	prefix    string
 	number    uint32 // of the last connection or port that was made up
-	mapped    int    // bytes of shared memory
 	closed    bool
 
 	turn  turn
 	dirty []*endpoint // Flush has something to do for them
 	later []*endpoint // Progress has
 	owing []*endpoint // acknowledgements that may wait a little
+	stock
 	scratch
+}
+
+// stock is the shared memory that there is.
+type stock struct {
+	mapped int  // bytes
+	lacked bool // that there is none was said
+	desk   *loan.Desk
+	news   uint32 // of it that the peers were told
 }
 
 // turn is where Progress and sleeping stand.
@@ -79,8 +85,8 @@ func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 	if err := shape.Check(); err != nil {
 		return nil, newError(Error{Op: "open", Err: err})
 	}
-	f := &iface{env: env, o: s.o, desk: &s.desk, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
-	f.turn.watched = true
+	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
+	f.turn.watched, f.desk = true, &s.desk
 	err := f.poll.Open()
 	if err != nil {
 		return nil, newError(Error{Op: "open", Err: err})

@@ -231,10 +231,9 @@ func (g *guest) admit(o offer, fd int) {
 	seg, err := f.attach(fd, 2*o.shape.Size())
 	if err != nil {
 		c := badOffer
-		if errors.Is(err, ErrLimit) || errors.Is(err, segment.ErrSpace) {
+		if f.lacks("accept", l.addr, err) {
 			c = noRoom
 		}
-		f.env.Log.Warn("a peer on this host gets no shared memory", "err", newError(Error{Op: "accept", Local: l.addr, Err: err}))
 		g.refuse(c)
 		return
 	}

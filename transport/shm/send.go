@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/bulk"
 	"github.com/openbraid/braid/transport/shm/ring"
 )
 
@@ -37,6 +38,7 @@ type outbox struct {
 	kept  int    // bytes of frames that are kept here since an acknowledgement was asked for
 	sent  uint64 // data frames that are in the ring
 	begun int    // bytes of the next one that are
+	bulk  bulk.Copier
 	letGo uint64 // frames whose memory was let go, without retention
 }
 
@@ -203,7 +205,7 @@ func (ep *endpoint) writeData() bool {
 		if o.begun < len(e.Head) { // a head is shorter than a piece
 			n = copy(dst, e.Head)
 		}
-		copy(dst[n:], e.Payload[max(o.begun-len(e.Head), 0):])
+		o.bulk.Copy(dst[n:], e.Payload[max(o.begun-len(e.Head), 0):])
 		ep.publish(h)
 		if o.begun += len(dst); o.begun == e.Size {
 			return true

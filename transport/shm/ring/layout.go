@@ -84,6 +84,9 @@ func over(mem []byte, s Shape) (memory, error) {
 func (m *memory) word32(off int) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Add(m.base, off)) }
 func (m *memory) word64(off int) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Add(m.base, off)) }
 
+// plain64 is a word that another one publishes.
+func (m *memory) plain64(off int) *uint64 { return (*uint64)(unsafe.Add(m.base, off)) }
+
 // slot is where one begins.
 func (m *memory) slot(index uint64) int {
 	return control + int(index&uint64(m.shape.Slots-1))*Slot
