@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/stream"
 )
 
@@ -147,8 +148,13 @@ func TestUnreadStream(t *testing.T) {
 // TestInterruptedWrites: deadlines pass in the middle of writes of all kinds, and what they say was written is what comes: not a byte less or more.
 func TestInterruptedWrites(t *testing.T) {
 	tidy(t)
-	p := newPair(t, stream.Options{}, stream.Options{})
-	for _, size := range []int{5_000, 50_000, 300_000, 4 << 20} {
+	wide := newPair(t, stream.Options{}, stream.Options{})
+	tight := newPairOver(t, braid.Options{Limits: braid.Limits{Window: 16 << 10}}, stream.Options{}, stream.Options{}) // most of a write waits here, and is called off
+	for _, size := range []int{5_000, 50_000, 300_000, 4 << 20, -300_000, -4 << 20} {
+		p := wide
+		if size < 0 {
+			p, size = tight, -size
+		}
 		a, b := p.conns(t)
 		sent, timeouts := make(chan int), 0
 		go func() {
@@ -274,4 +280,32 @@ func TestPingPongAllocates(t *testing.T) {
 	}
 	a.Close()
 	<-done
+}
+
+// TestLittleRoom: where an endpoint lets few operations wait, streams wait with what they have to say, and say it in order.
+func TestLittleRoom(t *testing.T) {
+	tidy(t)
+	p := newPairOver(t, braid.Options{Limits: braid.Limits{Pending: 1, Window: 4096}}, stream.Options{}, stream.Options{})
+	var all sync.WaitGroup
+	for i := range 8 {
+		a, b := p.conns(t)
+		const n = 300_000
+		for _, c := range []*stream.Conn{a, b} {
+			all.Go(func() {
+				if k, err := io.Copy(c, onlyReader{bytes.NewReader(pattern(i, n))}); k != n || err != nil {
+					t.Errorf("sent %d, %v", k, err)
+				}
+				c.CloseWrite()
+			})
+			all.Go(func() {
+				if err := check(c, i, n); err != nil {
+					t.Error(err)
+				}
+				if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
 }
