@@ -18,6 +18,8 @@ type Listener struct {
 	over chan struct{}
 	once sync.Once
 
+	peers chan struct{} // somebody has come
+
 	mu  sync.Mutex
 	eps map[*braid.Endpoint]bool // that it has accepted
 }
@@ -41,7 +43,7 @@ func (m *Mux) Listen(addr string, options ...braid.ListenOption) (*Listener, err
 func (m *Mux) Incoming() (*Listener, error) { return m.listen(nil) }
 
 func (m *Mux) listen(ln *braid.Listener) (*Listener, error) {
-	l := &Listener{m: m, ln: ln, over: make(chan struct{}), eps: map[*braid.Endpoint]bool{}}
+	l := &Listener{m: m, ln: ln, over: make(chan struct{}), peers: make(chan struct{}, 1), eps: map[*braid.Endpoint]bool{}}
 	if ln != nil {
 		l.addr = Addr{ln.Addr()}
 	}
@@ -58,13 +60,26 @@ func (m *Mux) listen(ln *braid.Listener) (*Listener, error) {
 	return l, nil
 }
 
-// takePeers accepts endpoints, so that they don't wait for ever, and lets go of those that are over.
+// takePeers accepts endpoints when one of them has said something about streams. It does not wait for them in Accept: a worker whose
+// callers poll would be polled for as long as it listens.
 func (l *Listener) takePeers() {
 	defer l.m.busy.Done()
 	for {
-		ep, err := l.ln.Accept(l.m.ctx)
+		select {
+		case <-l.peers:
+			l.takeWaiting()
+		case <-l.over:
+			return
+		}
+	}
+}
+
+// takeWaiting accepts the endpoints that are there, so that they don't wait for ever, and lets go of them when they are over.
+func (l *Listener) takeWaiting() {
+	for {
+		ep, err := l.ln.Accept(until(l.m.past))
 		if err != nil {
-			return // closed
+			return
 		}
 		l.mu.Lock()
 		l.eps[ep] = true
@@ -75,6 +90,16 @@ func (l *Listener) takePeers() {
 			l.mu.Unlock()
 			ep.Abort() // which is over; else it would be kept
 		})
+	}
+}
+
+// met has listeners take the peers that wait. Under the lock.
+func (m *Mux) met() {
+	for l := range m.listeners {
+		select {
+		case l.peers <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -122,6 +147,7 @@ func (l *Listener) close() (eps []*braid.Endpoint) {
 func (l *Listener) end() {
 	close(l.over)
 	if l.ln != nil {
+		l.takeWaiting() // their streams go on
 		l.ln.Close()
 	}
 	m := l.m

@@ -53,6 +53,7 @@ type Mux struct {
 
 	ctx  context.Context // over when it is closed
 	stop context.CancelFunc
+	past chan struct{}  // closed
 	busy sync.WaitGroup // goroutines
 
 	mu        sync.Mutex
@@ -74,6 +75,8 @@ func New(w *braid.Worker, o Options) (*Mux, error) {
 	}
 	m := &Mux{w: w, o: o, sessions: map[*braid.Endpoint]*session{}, dials: map[string]*dial{}, listeners: map[*Listener]bool{}, arrived: make(chan *Conn, o.Backlog), spare: make(chan []byte, spareMost)}
 	m.ctx, m.stop = context.WithCancel(context.Background())
+	m.past = make(chan struct{})
+	close(m.past)
 	if err := handle(w, m.heard); err != nil {
 		return nil, &braid.OpError{Op: "streams", Err: err}
 	}
@@ -93,6 +96,7 @@ func (m *Mux) session(ep *braid.Endpoint) (*session, error) {
 	if made {
 		s = newSession(m, ep)
 		m.sessions[ep] = s
+		m.met()
 	}
 	m.mu.Unlock()
 	if closed {

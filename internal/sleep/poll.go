@@ -39,6 +39,7 @@ func (k *Keeper) turn(counted *bool) int {
 		n += k.w.Calls()
 		k.Pollers.Add(1)
 		*counted = true
+		runtime.Gosched() // for whom a handler has woken
 	}
 	return n
 }
