@@ -113,10 +113,14 @@ func (ep *endpoint) silence() {
 	}
 }
 
-// settle gives the chunk back when no frame is in it any more.
+// settle gives the chunk back when no frame is in it any more; who polls keeps it for the next one.
 func (ep *endpoint) settle() {
-	if ep.led.Len() == 0 {
+	switch {
+	case ep.led.Len() > 0:
+	case ep.f.turn.watched || !ep.writes():
 		ep.send.keep.release()
+	default:
+		ep.send.keep.fill = 0
 	}
 }
 

@@ -101,6 +101,8 @@ func (ep *endpoint) piece(h ring.Header, body []byte) {
 		ep.take(h, f)
 	case h.ID == 0:
 		ep.own(h, body)
+	case small(h): // mostly
+		ep.takeSmall(h, body)
 	default:
 		f, ok := ep.begin(h, body)
 		if !ok { // it was lost from inside Place
@@ -124,18 +126,26 @@ func (ep *endpoint) done() {
 	}
 }
 
+// small says whether a frame is whole in its first piece, and has no place of its own.
+func small(h ring.Header) bool {
+	return h.Size <= largeIn && (h.Size-uint32(h.Head) < placeFrom || h.Flags&flagControl != 0)
+}
+
+// takeSmall copies such a frame to private memory and hands it over.
+func (ep *endpoint) takeSmall(h ring.Header, body []byte) {
+	mem, buf := ep.recv.memory(ep.f.pool, len(body))
+	copy(mem, body)
+	ep.done()
+	in := &ep.f.incoming
+	in.Head, in.Payload, in.Buf = mem[:h.Head:h.Head], mem[h.Head:], buf
+	ep.hand(h, h.Size)
+}
+
 // begin copies the first piece of a frame to where it belongs: heads and small payloads to private memory, large ones to their place.
 func (ep *endpoint) begin(h ring.Header, body []byte) (p partial, ok bool) {
 	r := &ep.recv
 	head, size := int(h.Head), int(h.Size)
 	p = partial{h: h, left: size - len(body)}
-	if size <= largeIn && p.left == 0 && (size-head < placeFrom || h.Flags&flagControl != 0) { // mostly
-		var mem []byte
-		mem, p.buf = r.memory(ep.f.pool, size)
-		copy(mem, body)
-		p.head, p.place = mem[:head:head], mem[head:]
-		return p, true
-	}
 	p.head, p.buf = r.memory(ep.f.pool, head)
 	copy(p.head, body[:head])
 	if h.Flags&flagControl == 0 && ep.state == up && size-head >= placeFrom {
@@ -160,18 +170,26 @@ func (ep *endpoint) begin(h ring.Header, body []byte) (p partial, ok bool) {
 	return p, true
 }
 
-// take hands one frame to the sink, then applies the acknowledgement that came with it.
+// take hands over a frame that came in several pieces.
 func (ep *endpoint) take(h ring.Header, p partial) {
+	in := &ep.f.incoming
+	in.Head, in.Payload, in.Placed, in.Buf = p.head, p.place, p.placed, p.buf
+	ep.hand(h, p.h.Size)
+}
+
+// hand hands the incoming frame to the sink, then applies the acknowledgement that came with it.
+func (ep *endpoint) hand(h ring.Header, size uint32) {
 	in, r := &ep.f.incoming, &ep.recv
-	in.ID, in.Class, in.Head, in.Payload, in.Placed, in.Buf = h.ID, transport.Data, p.head, p.place, p.placed, p.buf
+	in.ID, in.Class = h.ID, transport.Data
 	if h.Flags&flagControl != 0 {
 		in.Class = transport.Control
 	} else {
-		r.taking, r.takingSize = true, p.h.Size
+		r.taking, r.takingSize = true, size
 	}
+	buf := in.Buf
 	ep.sink.Frame(in)
 	*in = transport.Incoming{}
-	p.buf.Release()
+	buf.Release()
 	if r.taking {
 		r.accept()
 		ep.soil()

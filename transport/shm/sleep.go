@@ -15,6 +15,9 @@ func (f *iface) Watch(on bool) {
 		return
 	}
 	f.turn.watched = on
+	for i := 0; on && i < len(f.eps); i++ {
+		f.eps[i].settle()
+	}
 	if on && f.turn.awake > 0 {
 		f.lie()
 	}
