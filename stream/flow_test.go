@@ -13,7 +13,10 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/stream"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/tcp"
 )
 
 // at is the byte at a place of a stream: of which of them there are not two the same in a row, at any distance that a mistake would shift them by.
@@ -308,4 +311,31 @@ func TestLittleRoom(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestCalledOff: nothing moves; a large write waits behind a small one, and its deadline passes. None of it was written, and none of it comes.
+func TestCalledOff(t *testing.T) {
+	tidy(t)
+	begun := time.Now()
+	inj := fault.New(func() time.Duration { return time.Since(begun) + 1 })
+	defer inj.Close()
+	p := newPairOver(t, braid.Options{
+		Limits: braid.Limits{Window: 16 << 10}, Lanes: 1, Transports: []transport.Transport{tcp.New(tcp.Options{Wrapper: inj})},
+	}, stream.Options{}, stream.Options{})
+	a, b := p.conns(t)
+	pause := inj.Apply(fault.Rule{Action: fault.Pause})
+	const before = 40_000 // a parcel: more than may be under way
+	if n, err := a.Write(pattern(0, before)); n != before || err != nil {
+		t.Fatalf("wrote %d, %v", n, err)
+	}
+	a.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+	if n, err := a.Write(make([]byte, 300_000)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes of a write that waited are said to be written, %v", n, err)
+	}
+	inj.Withdraw(pause, nil)
+	a.SetWriteDeadline(time.Time{})
+	go a.Write(pattern(before, 300_000))
+	if err := check(b, 0, before+300_000); err != nil {
+		t.Error(err)
+	}
 }

@@ -255,4 +255,9 @@ var mutants = []mutant{
 	{"a moved peer is kept", "transport/rc/port.go", "		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID && ep.state != connecting }, errMoved)\n", "", rc},
 	{"the last word is cut off", "transport/rc/endpoint.go", "	if was == up && ep.ring.Len() > 0 && ep.failing == nil {", "	if false {", rc},
 	{"who leaves tells nobody", "transport/rc/call.go", "	w.again()\n}\n", "	_ = w\n}\n", rc},
+
+	// Streams.
+	{"who is closed upon does not answer", "internal/stream/flow/life.go", "	case e == PeerClosed && (from == Open || from == ReadEnded):", "	case false:", "./internal/stream/flow -run TestTwoSides"},
+	{"a reader who has taken all tells nobody", "internal/stream/flow/window.go", "	if r.granted-r.consumed > uint64(r.size/2) {", "	if r.size > 0 {", "./internal/stream/flow -run TestTwoSides"},
+	{"a write that was called off counts as written", "stream/write.go", "			back += l.size\n", "", "./stream -run TestCalledOff"},
 }
