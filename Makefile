@@ -52,14 +52,15 @@ test: ## all tests
 files: ## 2,000 files and 1 GB are copied while a rail is cut each second
 	BRAID_FILES=1g $(GO) test -count=1 -timeout 15m -v -run TestRailsAreCut ./internal/files
 
-SOAK ?= 2000
+SOAK ?= 1300
+SOAKOVER ?= tcp
 
 .PHONY: soak
-soak: ## SOAK=2000 random cuts of each test over two lanes, resets and silences, everything verified: minutes
+soak: ## SOAK=1300 random cuts of each test over two lanes of SOAKOVER=tcp, resets and silences, everything verified: a quarter of an hour
 	$(GO) build -o $${TMPDIR:-/tmp}/braid-soak ./cmd/braid
-	@for t in put_lat put_bw am_lat am_bw get add fadd cswap; do \
+	@for t in put_lat put_bw am_lat am_bw get add fadd swap cswap; do \
 		echo "== $$t"; \
-		$${TMPDIR:-/tmp}/braid-soak perftest --spawn -t $$t -s 8 --lanes 2 -f --set redial-max=30ms --fault \
+		$${TMPDIR:-/tmp}/braid-soak perftest --spawn --transport $(SOAKOVER) -t $$t -s 8 --lanes 2 -f --set redial-max=30ms --set rails=127.0.0.1,127.0.0.2 --fault \
 		"cut lane=random kind=reset when=whole for=1ms every=30ms±10ms count=$(SOAK); cut lane=random kind=silence when=whole after=15ms for=1ms every=300ms±100ms count=$$(( $(SOAK) / 10 ))" || exit 1; \
 	done
 
