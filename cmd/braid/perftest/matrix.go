@@ -40,13 +40,16 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 	}
 	t.AppendHeader(head)
 	var bad []string
+	var stopped error
+cells:
 	for _, m := range media {
 		for _, test := range tests {
 			row := table.Row{m, test}
 			for _, p := range matrix.Plans {
 				rep, err := r.Run(w.Ctx, m, test, p)
-				if err != nil && w.Ctx.Err() != nil {
-					return err
+				if err != nil && w.Ctx.Err() != nil { // what there is by now is worth as much as before
+					stopped = err
+					break
 				}
 				cell, problems := summary(rep, err)
 				row = append(row, cell)
@@ -54,7 +57,9 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 					bad = append(bad, fmt.Sprintf("%s %s, %s: %s", m, test, p.Name, text))
 				}
 			}
-			t.AppendRow(row)
+			if t.AppendRow(row); stopped != nil {
+				break cells
+			}
 		}
 	}
 	t.Render()
@@ -62,10 +67,10 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 	for _, text := range bad {
 		fmt.Fprintf(w.Out, "  %s\n", text)
 	}
-	if len(bad) > 0 {
+	if len(bad) > 0 && stopped == nil {
 		return shell.ErrShown
 	}
-	return nil
+	return stopped
 }
 
 // matrixOf is what is run: all, or what the command line says.
