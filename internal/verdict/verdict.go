@@ -282,11 +282,25 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 	if end-k.At < least || len(lanes) == 0 || !j.left(lanes, k.At, end) || s.Dir != fault.Both || j.killed > 0 || j.others(s, k.At, end) {
 		return
 	}
+	if end-k.At-j.stood(k.At, end) < least {
+		return
+	}
 	for _, g := range j.Gaps {
 		if g.From <= k.At && g.To >= end {
 			j.problem("nothing was completed in the %v for which %v was in force: the traffic did not move", (end - k.At).Round(time.Millisecond), s.Rule)
 		}
 	}
+}
+
+// stood is how long this process did not run, the longest time between two moments: nobody could have completed anything then.
+func (j *judge) stood(from, to time.Duration) time.Duration {
+	if j.Pauses.At == nil || len(j.Events) == 0 {
+		return 0
+	}
+	e := &j.Events[0]
+	zero := e.At - time.Duration(e.T*1e9)
+	_, host := j.Pauses.At(from-zero, to-zero)
+	return host
 }
 
 // left says whether a lane in another slot stood all the time.

@@ -59,11 +59,19 @@ func TestJudge(t *testing.T) {
 		"the other one is down": {func(r *verdict.Run) { r.Events[2].Local = "a:1" }, verdict.Broken, "no rule was about it"},
 		"more than was posted":  {func(r *verdict.Run) { r.Events[3].PeerAccepted = 1001 }, verdict.Broken, "of 1000 that were posted"},
 		"it stood still":        {func(r *verdict.Run) { r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms} }, verdict.Broken, "did not move"},
-		"it broke off":          {func(r *verdict.Run) { r.Err = errors.New("gone") }, verdict.Broken, "broke off: gone"},
-		"no hit":                {func(r *verdict.Run) { r.Rules[0].Hits = 0 }, verdict.NoEffect, "hit nothing"},
-		"never in force":        {func(r *verdict.Run) { r.Rules[0] = fault.Status{} }, verdict.NoEffect, "never came into force"},
-		"no rule":               {func(r *verdict.Run) { r.Rules, r.Events = nil, r.Events[:2] }, verdict.NoEffect, "no rule"},
-		"no right":              {func(r *verdict.Run) { r.Rules[0].Err = errors.New("no right") }, verdict.Failed, "no right"},
+		"this process stood still": {func(r *verdict.Run) {
+			r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms}
+			r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return 0, 200 * ms }
+		}, verdict.OK, ""},
+		"it stood still, and this process hardly": {func(r *verdict.Run) {
+			r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms}
+			r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return 0, 20 * ms }
+		}, verdict.Broken, "did not move"},
+		"it broke off":   {func(r *verdict.Run) { r.Err = errors.New("gone") }, verdict.Broken, "broke off: gone"},
+		"no hit":         {func(r *verdict.Run) { r.Rules[0].Hits = 0 }, verdict.NoEffect, "hit nothing"},
+		"never in force": {func(r *verdict.Run) { r.Rules[0] = fault.Status{} }, verdict.NoEffect, "never came into force"},
+		"no rule":        {func(r *verdict.Run) { r.Rules, r.Events = nil, r.Events[:2] }, verdict.NoEffect, "no rule"},
+		"no right":       {func(r *verdict.Run) { r.Rules[0].Err = errors.New("no right") }, verdict.Failed, "no right"},
 		"the injector died": {func(r *verdict.Run) {
 			r.Dead, r.Up, r.Counts.Lost = errors.New("killed"), 1, 3
 		}, verdict.Died, "the injector died: killed"},

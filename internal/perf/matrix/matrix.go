@@ -24,7 +24,7 @@ var Plans = []Plan{
 	{"mid write", "cut lane=random kind=reset when=write on=tcp after=50ms for=5ms every=80ms count=6"},
 	{"pause", "pause lane=random when=whole after=50ms for=20ms every=60ms count=8"},
 	{"delay", "delay 500µs±200µs dir=tx after=50ms for=300ms"},
-	{"rate", "rate 100Mbit after=50ms for=300ms"},
+	{"rate", "rate 2Mbit after=50ms for=300ms"},
 	{"loss", "drop 1% after=50ms for=800ms; duplicate 2% after=50ms for=800ms; corrupt 3% after=50ms for=800ms"},
 }
 
