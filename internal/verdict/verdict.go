@@ -282,8 +282,8 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 	if end-k.At < least || len(lanes) == 0 || !j.left(lanes, k.At, end) || s.Dir != fault.Both || j.killed > 0 || j.others(s, k.At, end) {
 		return
 	}
-	if end-k.At-j.stood(k.At, end) < least {
-		return
+	if s.For > 0 && s.For < least || end-k.At-j.stood(k.At, end) < least {
+		return // what was to be short and became long shows a machine that had no time for it
 	}
 	for _, g := range j.Gaps {
 		if g.From <= k.At && g.To >= end {
