@@ -142,6 +142,10 @@ func TestInfoParts(t *testing.T) {
 	if last := x.Transports[len(x.Transports)-1]; last.Name != "rc" || !last.Used || x.Transports[0].Used || !strings.Contains(x.Transports[0].Why, "rc") {
 		t.Errorf("%+v", x.Transports)
 	}
+	x, _ = report(t, "--set", "transports=verbs")
+	if last := x.Transports[len(x.Transports)-1]; last.Name != "rc" || !last.Used || !strings.Contains(last.Why, "adapters") || x.Transports[0].Used || x.Devices.Why == "" {
+		t.Errorf("%+v %+v", x.Transports, x.Devices)
+	}
 	if x, _ := report(t, "limits"); x.Limits == nil || x.Build != nil || x.Config != nil {
 		t.Errorf("%+v", x)
 	}

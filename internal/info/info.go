@@ -78,6 +78,8 @@ func TransportsOf(s *braid.Settings) (list []Transport) {
 	for _, t := range append(braid.Default(), softrc.New(softrc.Options{})) {
 		x := Transport{Name: t.Name(), Used: slices.Contains(named, t.Name()), Why: "named by the setting transports"}
 		switch {
+		case x.Name == "rc" && slices.Contains(named, "verbs"):
+			x.Used, x.Why = true, "over adapters: the setting transports names verbs"
 		case rc && x.Name == "tcp":
 			x.Why = "rc, which the setting transports names, takes its place"
 		case !x.Used && x.Name == "tcp":
