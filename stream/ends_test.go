@@ -368,3 +368,25 @@ func TestSilentPeer(t *testing.T) {
 		t.Errorf("nobody is there: %v", err)
 	}
 }
+
+// TestChurn: streams that come and go one after the other leave nothing: the place of one is free for the next at once.
+func TestChurn(t *testing.T) {
+	tidy(t)
+	p := newPair(t, stream.Options{Streams: 1}, stream.Options{})
+	for i := range 500 {
+		a, b := p.conns(t)
+		write(t, a, "x")
+		first, second := a, b
+		if i%2 == 1 {
+			read(t, b, "x")
+			a.CloseWrite()
+			fails(t, "its end", b, "read", io.EOF)
+			first, second = b, a
+		}
+		first.Close()
+		if _, err := io.ReadAll(second); err != nil {
+			t.Fatal(err)
+		}
+		second.Close()
+	}
+}
