@@ -86,7 +86,7 @@ func (b *bench) ucx(l load) runner {
 		if err := listens(ctx, port, ended); err != nil {
 			return 0, err
 		}
-		client := b.ucxCommand(ctx, b.cpuA, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", "ucp_" + l.test}, l.args()...)...)
+		client := b.ucxCommand(ctx, b.cpuA, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.test)}, l.args()...)...)
 		var errOut bytes.Buffer
 		client.Stderr = &errOut
 		out, err := client.Output()
@@ -192,4 +192,12 @@ func (b *bench) ucxVersion(ctx context.Context) (string, error) {
 		}
 	}
 	return "unknown version", nil
+}
+
+// ucxTest is what ucx_perftest calls a test: those of tags have no prefix.
+func ucxTest(test string) string {
+	if strings.HasPrefix(test, "tag_") {
+		return test
+	}
+	return "ucp_" + test
 }

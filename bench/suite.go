@@ -25,6 +25,12 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 	add("am_rate/8", "msg/s", small, atLeast(5))
 	small.more = []string{"-O", "256"}
 	add("am_rate/8/window256", "msg/s", small, goal{none: true})
+	for _, test := range []string{"tag_lat", "tag_sync_lat"} {
+		add("tag/8/"+test, "us", load{test: test, size: 8, iters: 20_000, pick: p50}, atMost(1))
+	}
+	small.test, small.more = "tag_bw", nil
+	add("tag/8/tag_rate", "msg/s", small, goal{none: true})
+	add("tag/1MiB/tag_bw", "MB/s", bulk("tag_bw", mib), goal{none: true})
 	for _, test := range []string{"am_bw", "put_bw"} {
 		for _, s := range []struct {
 			name string

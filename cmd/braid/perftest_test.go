@@ -315,7 +315,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -M multi h":                           "--shared is multi",
 		"-t am_lat -s 8,16 h":                            "batch file",
 		"-t am_lat -s 8q h":                              "no number of bytes",
-		"-t tag_bw h":                                    "no such operation",
+		"-t stream_bw h":                                 "no such operation",
 		"-t get -H 8 h":                                  "a get has no header",
 		"-t get -s 0 --verify h":                         "nothing arrives",
 		"-t get -O 2 --pair-modes h":                     "at least 32",

@@ -44,11 +44,11 @@ func (c *client) fetched(s *slot) {
 	}
 	switch {
 	case !c.test.swaps:
-		c.ledger.note(old)
+		c.ledger.Note(old)
 	case old == s.was&c.mask():
-		c.ledger.note(s.seq)
+		c.ledger.Note(s.seq)
 	default:
-		c.ledger.note(s.seq)
+		c.ledger.Note(s.seq)
 		c.ledger.Corrupt++
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -40,8 +42,8 @@ type client struct {
 	ep   *braid.Endpoint
 
 	notes  inbox[note]
-	echoes atomic.Uint64 // answers that arrived
-	ledger *ledger       // of echoes or gets, with verify
+	echoes atomic.Uint64  // answers that arrived
+	ledger *ledger.Ledger // of echoes or gets, with verify
 
 	mem  *braid.Memory // where the server's puts go
 	spot spot
@@ -61,10 +63,11 @@ type waiting struct {
 	awake func() bool // ends that an interruption wakes who sleeps
 }
 
-// remote is the server's memory.
+// remote is what is the server's, and what comes from it.
 type remote struct {
 	key   braid.RKey
 	slots uint64 // places in it, for gets
+	back  []byte // where its answers with a tag go
 }
 
 // Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody. What is broken off has
@@ -199,7 +202,7 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 // echo takes the server's answers of a message latency test.
 func (c *client) echo(m *braid.Message) {
 	if c.ledger != nil {
-		c.ledger.message(m.Header(), m.Payload(), true)
+		c.ledger.Message(m.Header(), m.Payload(), true)
 	}
 	c.echoes.Add(1)
 }
@@ -225,12 +228,12 @@ func (c *client) begin(total uint64) error {
 	case c.test.atomic && c.p.Verify:
 		n.Slots = c.p.Outstanding
 	case c.p.Verify:
-		c.head = make([]byte, max(c.p.Header, wordLen))
+		c.head = make([]byte, max(c.p.Header, pattern.WordLen))
 	}
 	c.slots = uint64(n.Slots)
 	if c.p.Verify && (c.test.latency || c.test.get || c.test.fetch) {
-		c.ledger = newLedger(total)
-		c.ledger.free = c.test.get || c.test.fetch
+		c.ledger = ledger.New(total)
+		c.ledger.Free = c.test.get || c.test.fetch
 	}
 	answer, err := c.ask(n, kindReady)
 	if err != nil {
@@ -302,8 +305,8 @@ func (c *client) end() (Tally, error) {
 	t := answer.Tally
 	c.late()
 	if c.ledger != nil {
-		c.ledger.trim(stop.Total)
-		t.add(c.ledger.final())
+		c.ledger.Trim(stop.Total)
+		t.Add(c.ledger.Final())
 	}
 	return t, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"strings"
 	"testing"
 	"time"
@@ -61,9 +62,9 @@ func TestServerCountsMessages(t *testing.T) {
 	addr, _ := listening(t)
 	c := dialed(t, addr, Params{Test: "am_bw", Size: 100, Verify: true}, 6)
 	for _, seq := range []uint64{0, 2, 1, 4, 4, 5} { // 3 is lost
-		head, body := make([]byte, wordLen), make([]byte, 100)
+		head, body := make([]byte, pattern.WordLen), make([]byte, 100)
 		binary.LittleEndian.PutUint64(head, seq)
-		fill(body, base(seq, false))
+		pattern.Fill(body, pattern.Base(seq, false))
 		if seq == 5 {
 			body[99] ^= 1
 		}
@@ -82,7 +83,7 @@ func TestServerCountsPuts(t *testing.T) {
 	c := dialed(t, addr, Params{Test: "put_bw", Size: 64, Outstanding: 4, Verify: true}, 8)
 	put := func(seq, slot uint64, spoil bool) {
 		body := make([]byte, 64)
-		fill(body, base(seq, false))
+		pattern.Fill(body, pattern.Base(seq, false))
 		if spoil {
 			body[40] ^= 1
 		}

@@ -3,6 +3,8 @@ package perf
 import (
 	"context"
 	"errors"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"testing"
 	"time"
 
@@ -88,28 +90,28 @@ func TestGetsGoAround(t *testing.T) {
 func TestLedgerOfGets(t *testing.T) {
 	const slots = 4
 	got := make([]byte, 24)
-	bring := func(slot uint64) { fill(got, base(slot, true)) }
-	l := newLedger(20)
+	bring := func(slot uint64) { pattern.Fill(got, pattern.Base(slot, true)) }
+	l := ledger.New(20)
 	for seq := range uint64(6) {
 		bring(seq % slots)
-		l.answer(got, seq, slots)
+		l.Answer(got, seq, slots)
 	}
-	if l.Arrived != 6 || l.Broken() || !blank(got) {
+	if l.Arrived != 6 || l.Broken() || !pattern.Blank(got) {
 		t.Fatalf("good gets: %+v", l.Tally)
 	}
 	bring(1) // number 5 once more instead of 6
-	l.answer(got, 6, slots)
+	l.Answer(got, 6, slots)
 	if l.Doubled != 1 || l.Corrupt != 0 {
 		t.Errorf("an earlier answer again: %+v", l.Tally)
 	}
-	l.answer(got, 7, slots) // nothing came
+	l.Answer(got, 7, slots) // nothing came
 	bring(0)
 	got[23] ^= 0x80
-	l.answer(got, 8, slots)
+	l.Answer(got, 8, slots)
 	if l.Corrupt != 1 {
 		t.Errorf("a spoiled answer: %+v", l.Tally)
 	}
-	if lost := l.final().Lost; lost != 20-7 { // 0 to 5, and 8
+	if lost := l.Final().Lost; lost != 20-7 { // 0 to 5, and 8
 		t.Errorf("lost %d", lost)
 	}
 }
@@ -144,7 +146,7 @@ func TestGetServerIsRobust(t *testing.T) {
 	if err := c.ep.Put(c.ctx, make([]byte, 8), c.key, 0); !errors.Is(err, braid.ErrAccess) {
 		t.Errorf("a put: %v", err)
 	}
-	if err := c.ep.SendAM(c.ctx, idData, make([]byte, wordLen), nil); err != nil {
+	if err := c.ep.SendAM(c.ctx, idData, make([]byte, pattern.WordLen), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.ask(note{Kind: kindCheck, Count: 1}, kindChecked); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"time"
 
 	"github.com/openbraid/braid"
@@ -19,8 +21,8 @@ type spot struct {
 }
 
 func spotOf(size int) spot {
-	room := max(wordLen, (size+wordLen-1)/wordLen*wordLen)
-	return spot{room: room, offset: uint64(room - size), counter: uint64(room - wordLen)}
+	room := max(pattern.WordLen, (size+pattern.WordLen-1)/pattern.WordLen*pattern.WordLen)
+	return spot{room: room, offset: uint64(room - size), counter: uint64(room - pattern.WordLen)}
 }
 
 // pingPong makes n round trips.
@@ -28,6 +30,8 @@ func (c *client) pingPong(n int, m *meter) error {
 	hop := c.hopMessage
 	if c.test.put {
 		hop = c.hopPut
+	} else if c.test.tag {
+		hop = c.hopTag
 	}
 	for i := range n {
 		if err := hop(c.seq); err != nil {
@@ -49,7 +53,7 @@ func (c *client) pingPong(n int, m *meter) error {
 func (c *client) hopMessage(seq uint64) error {
 	if c.p.Verify {
 		binary.LittleEndian.PutUint64(c.head, seq)
-		fill(c.body, base(seq, false))
+		pattern.Fill(c.body, pattern.Base(seq, false))
 	}
 	want := c.echoes.Load() + 1
 	if err := c.ep.SendAM(c.ctx, idData, c.head, c.body); err != nil {
@@ -67,9 +71,9 @@ func (c *client) hopMessage(seq uint64) error {
 func (c *client) hopPut(seq uint64) error {
 	mark := seq + 1
 	if c.p.Verify {
-		fill(c.body, base(seq, false))
+		pattern.Fill(c.body, pattern.Base(seq, false))
 	}
-	binary.LittleEndian.PutUint64(c.body[len(c.body)-wordLen:], mark)
+	binary.LittleEndian.PutUint64(c.body[len(c.body)-pattern.WordLen:], mark)
 	if err := c.ep.Put(c.ctx, c.body, c.key, c.spot.offset); err != nil {
 		return err
 	}
@@ -79,16 +83,16 @@ func (c *client) hopPut(seq uint64) error {
 		}
 	}
 	if c.p.Verify {
-		c.ledger.landed(c.w, c.mem.Bytes()[c.spot.offset:c.spot.counter], base(seq, true))
-		c.ledger.note(seq)
+		landed(c.ledger, c.w, c.mem.Bytes()[c.spot.offset:c.spot.counter], pattern.Base(seq, true))
+		c.ledger.Note(seq)
 	}
 	return nil
 }
 
 // landed checks a put whose counter was seen. The pieces of a large one come in any order, so the rest gets some time.
-func (l *ledger) landed(w *braid.Worker, got []byte, want uint64) {
+func landed(l *ledger.Ledger, w *braid.Worker, got []byte, want uint64) {
 	var begun time.Time
-	for !filled(got, want) {
+	for !pattern.Filled(got, want) {
 		if begun.IsZero() {
 			begun = time.Now()
 		} else if time.Since(begun) > time.Second {

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"math/rand/v2"
 	"time"
 
@@ -83,7 +84,7 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 		d.meters[i].begin()
 	}
 	defer func() { d.leave(d.ends, &err) }()
-	order := rand.New(rand.NewPCG(p.Seed, p.Seed^perWord))
+	order := rand.New(rand.NewPCG(p.Seed, p.Seed^pattern.PerWord))
 	couples := couplesOf(p.Pairs)
 	for i := range couples {
 		if err := d.renew(order.IntN(2)); err != nil {

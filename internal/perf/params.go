@@ -3,6 +3,7 @@ package perf
 import (
 	"errors"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"math"
 	"slices"
 	"strings"
@@ -94,18 +95,20 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-H %d: a put has no header", p.Header)
 	case t.get && p.Header > 0:
 		return fmt.Errorf("-H %d: a get has no header", p.Header)
+	case t.tag && p.Header > 0:
+		return fmt.Errorf("-H %d: a tagged message has no header", p.Header)
 	case t.atomic && p.Header > 0:
 		return fmt.Errorf("-H %d: an atomic operation has no header", p.Header)
 	case t.atomic && p.Size != 4 && p.Size != 8:
 		return fmt.Errorf("-s %d: an atomic operation is on a word of 4 or of 8 bytes", p.Size)
-	case t.put && t.latency && p.Size < wordLen:
-		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, wordLen)
-	case t.put && t.latency && p.Shared && p.Size != wordLen:
-		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.name, wordLen)
+	case t.put && t.latency && p.Size < pattern.WordLen:
+		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, pattern.WordLen)
+	case t.put && t.latency && p.Shared && p.Size != pattern.WordLen:
+		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.name, pattern.WordLen)
 	case (t.put || t.get) && p.Verify && p.Size == 0:
 		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")
-	case p.Verify && p.Header > 0 && p.Header < wordLen:
-		return fmt.Errorf("-H %d: with --verify the header begins with a number of %d bytes", p.Header, wordLen)
+	case p.Verify && p.Header > 0 && p.Header < pattern.WordLen:
+		return fmt.Errorf("-H %d: with --verify the header begins with a number of %d bytes", p.Header, pattern.WordLen)
 	}
 	if p.Verify && p.Size > 0 {
 		p.Outstanding = min(p.Outstanding, max(1, verifyBytes/p.Size))
@@ -174,6 +177,8 @@ type test struct {
 	atomic  bool
 	fetch   bool // it brings what the word was
 	swaps   bool
+	tag     bool
+	sync    bool // it is done when it is matched
 	window  int
 }
 
@@ -188,6 +193,10 @@ var tests = []test{
 	{name: "cswap", help: "atomic compare-and-swap latency / message rate", atomic: true, fetch: true, swaps: true, window: 1},
 	{name: "am_lat", help: "active message latency", latency: true, window: 1},
 	{name: "am_bw", help: "active message bandwidth / message rate", window: 32},
+	{name: "tag_lat", help: "tagged message latency", latency: true, tag: true, window: 1},
+	{name: "tag_bw", help: "tagged message bandwidth / message rate", tag: true, window: 32},
+	{name: "tag_sync_lat", help: "synchronous tagged message latency", latency: true, tag: true, sync: true, window: 1},
+	{name: "tag_sync_bw", help: "synchronous tagged message bandwidth / message rate", tag: true, sync: true, window: 32},
 }
 
 // Tests lists the names, each with what it measures.
@@ -199,7 +208,7 @@ func Tests() (list [][2]string) {
 }
 
 // missing are ucx_perftest's tests of operations that are not there.
-var missing = []string{"tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "stream_lat", "stream_bw"}
+var missing = []string{"stream_lat", "stream_bw"}
 
 func lookup(name string) (test, error) {
 	short := strings.TrimPrefix(name, "ucp_")

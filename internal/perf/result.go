@@ -1,6 +1,10 @@
 package perf
 
-import "github.com/openbraid/braid/internal/verdict"
+import (
+	"github.com/openbraid/braid/internal/verdict"
+
+	"github.com/openbraid/braid/internal/perf/ledger"
+)
 
 // Result is what a test found, and what --json prints.
 type Result struct {
@@ -62,3 +66,6 @@ func (r *Result) take(p *Params, m *meter, t Tally) {
 	r.Verified = p.Verify
 	r.Lost, r.Doubled, r.Corrupt, r.Disorders = t.Lost, t.Doubled, t.Corrupt, t.Disorders
 }
+
+// Tally is what the far side saw.
+type Tally = ledger.Tally

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	const iterations = 100
 	for _, shared := range []bool{false, true} {
 		addr := serve(t, perf.ServerParams{Setup: perf.Setup{Shared: shared}})
-		for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get"} {
+		for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw"} {
 			for _, size := range []int{8, 13, 40_000, 700_001} {
 				if shared && test == "put_lat" && size != 8 {
 					continue // refused
@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 // Both ends sleep: each test comes to its end all the same, and no hop waits for a timer.
 func TestSleep(t *testing.T) {
 	addr := serve(t, perf.ServerParams{})
-	for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get"} {
+	for _, test := range []string{"am_lat", "am_bw", "put_lat", "put_bw", "get", "tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw"} {
 		for _, verify := range []bool{false, true} {
 			p := perf.Params{Test: test, Size: 64, Iterations: 500, Warmup: 7, Verify: verify}
 			p.Sleep = true

@@ -112,7 +112,7 @@ func (s *server) attend() error {
 		}
 		sessions := *s.sessions.Load()
 		for _, ses := range sessions {
-			if ses.put.key != nil && ses.answerPut(s) {
+			if ses.put.key != nil && ses.answerPut(s) || ses.takeTags() {
 				busy++
 			}
 		}
@@ -172,11 +172,14 @@ func (s *server) take(n note) {
 
 // settle waits a little for what should not come any more.
 func (s *server) settle(ses *session) {
+	for ses.takeTags() { // what has come, and was not looked at yet
+	}
 	if !ses.verify {
 		return
 	}
 	for begun := time.Now(); time.Since(begun) < 20*time.Millisecond; {
 		s.w.Progress()
+		ses.takeTags()
 	}
 }
 
@@ -249,7 +252,9 @@ func (s *server) end(ep *braid.Endpoint) {
 	for _, ses := range *s.sessions.Load() {
 		if ses.ep != ep {
 			rest = append(rest, ses)
-		} else if ses.mem != nil {
+			continue
+		}
+		if ses.dropTags(); ses.mem != nil {
 			_ = ses.mem.Deregister() // busy only if the peer broke off in the middle of a put
 		}
 	}

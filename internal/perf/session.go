@@ -3,6 +3,8 @@ package perf
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/pattern"
 
 	"github.com/openbraid/braid"
 )
@@ -13,11 +15,12 @@ type session struct {
 	test    test
 	verify  bool
 	sleep   bool
-	arrived uint64  // messages
-	total   uint64  // operations that there are to be
-	ledger  *ledger // with verify
+	arrived uint64         // messages
+	total   uint64         // operations that there are to be
+	ledger  *ledger.Ledger // with verify
 	mem     *braid.Memory
 	body    []byte // of answers
+	tags    tags
 
 	put puts
 }
@@ -40,15 +43,16 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		return nil, fmt.Errorf("%q is no test here: use the same braid on both sides", n.Test)
 	}
 	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
-		t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < wordLen || n.Shared && n.Size != wordLen) {
+		t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
 	ses := &session{ep: n.from, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
 	if n.Verify && !t.get && !t.atomic { // gets arrive at the client
-		ses.ledger = newLedger(n.Total)
+		ses.ledger = ledger.New(n.Total)
 	}
 	if !t.put && !t.get && !t.atomic {
+		ses.expectTags()
 		return ses, nil
 	}
 	if t.latency {
@@ -58,7 +62,7 @@ func newSession(node *braid.Node, n note) (*session, error) {
 		}
 		ses.put.key = &key
 	}
-	if ses.mem, err = node.Alloc(max(ses.put.spot.room, max(n.Size, wordLen)*n.Slots)); err != nil {
+	if ses.mem, err = node.Alloc(max(ses.put.spot.room, max(n.Size, pattern.WordLen)*n.Slots)); err != nil {
 		return nil, err
 	}
 	if t.get {
@@ -87,17 +91,17 @@ func (s *server) data(m *braid.Message) {
 	}
 	ses.arrived++
 	if ses.ledger != nil {
-		ses.ledger.message(m.Header(), m.Payload(), false)
+		ses.ledger.Message(m.Header(), m.Payload(), false)
 	}
 	if !ses.test.latency {
 		return
 	}
 	// A message that is whole is answered from here, so that the answer goes out in this very turn.
 	head, body := m.Header(), ses.body
-	if ses.verify && len(head) >= wordLen {
+	if ses.verify && len(head) >= pattern.WordLen {
 		head = append([]byte(nil), head...) // the library's until it is acknowledged, as the body is
 		body = make([]byte, len(ses.body))
-		fill(body, base(binary.LittleEndian.Uint64(head), true))
+		pattern.Fill(body, pattern.Base(binary.LittleEndian.Uint64(head), true))
 	} else {
 		head = ses.header(len(head))
 	}
@@ -120,11 +124,11 @@ func (ses *session) answerPut(s *server) bool {
 	p.next++
 	ses.arrived++
 	if ses.verify {
-		ses.ledger.landed(s.w, ses.mem.Bytes()[p.spot.offset:p.spot.counter], base(seq, false))
-		ses.ledger.note(seq)
-		fill(ses.body, base(seq, true))
+		landed(ses.ledger, s.w, ses.mem.Bytes()[p.spot.offset:p.spot.counter], pattern.Base(seq, false))
+		ses.ledger.Note(seq)
+		pattern.Fill(ses.body, pattern.Base(seq, true))
 	}
-	binary.LittleEndian.PutUint64(ses.body[len(ses.body)-wordLen:], mark)
+	binary.LittleEndian.PutUint64(ses.body[len(ses.body)-pattern.WordLen:], mark)
 	if err := ses.ep.Put(s.ctx, ses.body, *p.key, p.spot.offset); err != nil {
 		s.p.Log("answer %d: %v", seq, err) // an endpoint that failed is reported as an event, too
 	}
@@ -137,7 +141,7 @@ func (ses *session) check(first, count uint64) {
 		return // it is not what has places to look at
 	}
 	for i := range count {
-		ses.ledger.putSlot(ses.slot(int(i)), first+i, uint64(ses.put.slots))
+		ses.ledger.PutSlot(ses.slot(int(i)), first+i, uint64(ses.put.slots))
 	}
 }
 
@@ -151,7 +155,7 @@ func (ses *session) trim(total uint64) {
 		ses.total = total
 	}
 	if ses.ledger != nil {
-		ses.ledger.trim(total)
+		ses.ledger.Trim(total)
 	}
 }
 
@@ -165,8 +169,8 @@ func (ses *session) final() Tally {
 	}
 	if ses.test.put && !ses.test.latency {
 		for i := range ses.put.slots {
-			ses.ledger.rest(ses.slot(i))
+			ses.ledger.Rest(ses.slot(i))
 		}
 	}
-	return ses.ledger.final()
+	return ses.ledger.Final()
 }

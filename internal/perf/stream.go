@@ -3,6 +3,7 @@ package perf
 import (
 	"encoding/binary"
 	"errors"
+	"github.com/openbraid/braid/internal/perf/pattern"
 
 	"github.com/openbraid/braid"
 )
@@ -65,7 +66,7 @@ func (w *window) done(s *slot) {
 	s.busy = false
 	w.c.completed()
 	if w.c.test.get && w.c.p.Verify {
-		w.c.ledger.answer(s.body, s.seq, w.c.slots)
+		w.c.ledger.Answer(s.body, s.seq, w.c.slots)
 	}
 }
 
@@ -103,7 +104,7 @@ func (w *window) post(i int) error {
 func (c *client) postPut(s *slot, i int) braid.Request {
 	offset := uint64(0)
 	if c.p.Verify {
-		fill(s.body, base(s.seq, false))
+		pattern.Fill(s.body, pattern.Base(s.seq, false))
 		offset = uint64(i) * uint64(c.p.Size)
 	}
 	return c.ep.PostPut(s.body, c.key, offset)
@@ -111,8 +112,11 @@ func (c *client) postPut(s *slot, i int) braid.Request {
 
 func (c *client) postMessage(s *slot) braid.Request {
 	if c.p.Verify {
-		fill(s.body, base(s.seq, false))
+		pattern.Fill(s.body, pattern.Base(s.seq, false))
 		binary.LittleEndian.PutUint64(s.head, s.seq)
+	}
+	if c.test.tag {
+		return c.test.postTag(c.ep, s.seq, s.body)
 	}
 	return c.ep.PostAM(idData, s.head, s.body)
 }

@@ -54,7 +54,7 @@ type Command struct {
 
 // testFlags is what a line of a batch file may set.
 type testFlags struct {
-	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat or am_bw; ucp_put_lat and so on are the same."`
+	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat, am_bw, tag_lat, tag_bw, tag_sync_lat or tag_sync_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
 	Iters  int       `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`

@@ -1,0 +1,105 @@
+package perf
+
+import (
+	"encoding/binary"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/pattern"
+)
+
+// tags are the receives that the server has posted. A message's tag is its number, so that it needs no header.
+type tags struct {
+	posted []braid.TagRecv
+	bufs   [][]byte
+	next   int // that is due first
+}
+
+// ahead is how many receives are posted, as long as they fit into so many bytes.
+const ahead, aheadBytes = 64, 64 << 20
+
+func (t *test) postTag(ep *braid.Endpoint, seq uint64, body []byte) braid.Request {
+	if t.sync {
+		return ep.PostTagSync(seq, body)
+	}
+	return ep.PostTag(seq, body)
+}
+
+func (ses *session) expectTags() {
+	for i := 0; ses.test.tag && i < min(ahead, max(1, aheadBytes/max(1, ses.put.size))); i++ {
+		b := make([]byte, ses.put.size)
+		ses.tags.bufs = append(ses.tags.bufs, b)
+		ses.tags.posted = append(ses.tags.posted, ses.ep.PostRecvTag(b, 0, braid.AnyTag))
+	}
+}
+
+// takeTags takes those that have come, and says whether there were any.
+func (ses *session) takeTags() (any bool) {
+	for i := 0; i < ahead && ses.takeTag(); i++ {
+		any = true
+	}
+	return any
+}
+
+// takeTag looks whether the next message has come, answers it in a latency test, and posts its receive again.
+func (ses *session) takeTag() bool {
+	t := &ses.tags
+	if len(t.posted) == 0 {
+		return false
+	}
+	done, info, err := t.posted[t.next].Test()
+	if !done || err != nil {
+		return false
+	}
+	t.posted[t.next].Release()
+	b := t.bufs[t.next]
+	ses.arrived++
+	if ses.ledger != nil {
+		var head [pattern.WordLen]byte
+		binary.LittleEndian.PutUint64(head[:], info.Tag)
+		ses.ledger.Message(head[:], b[:info.Len], false)
+	}
+	if ses.test.latency {
+		if ses.verify {
+			ses.body = make([]byte, len(b)) // the library's until it is acknowledged
+			pattern.Fill(ses.body, pattern.Base(info.Tag, true))
+		}
+		ses.test.postTag(ses.ep, info.Tag, ses.body).Release()
+	}
+	t.posted[t.next] = ses.ep.PostRecvTag(b, 0, braid.AnyTag)
+	t.next = (t.next + 1) % len(t.posted)
+	return true
+}
+
+func (ses *session) dropTags() {
+	for _, r := range ses.tags.posted {
+		r.Cancel()
+		r.Release()
+	}
+}
+
+// hopTag is one round trip of tagged messages.
+func (c *client) hopTag(seq uint64) error {
+	if c.p.Verify {
+		pattern.Fill(c.body, pattern.Base(seq, false))
+	}
+	if c.back == nil {
+		c.back = make([]byte, len(c.body))
+	}
+	r := c.ep.PostRecvTag(c.back, seq, braid.ExactTag)
+	if err := c.test.postTag(c.ep, seq, c.body).Wait(c.ctx); err != nil {
+		return err
+	}
+	for i := 1; ; i++ {
+		if done, info, err := r.Test(); done {
+			r.Release()
+			if err == nil && c.ledger != nil {
+				binary.LittleEndian.PutUint64(c.head, info.Tag)
+				c.ledger.Message(c.head, c.back, true)
+			}
+			return err
+		}
+		if err := c.step(i); err != nil {
+			return err
+		}
+	}
+}
