@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log"
+	"sync"
 	"time"
 
 	"github.com/openbraid/braid"
@@ -31,11 +32,11 @@ func Example_tag() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for range 3 {
-		go squares(ctx, ln.Addr())
-	}
-
 	const tasks, workers = 10, 3
+	var busy sync.WaitGroup
+	for range workers {
+		busy.Go(func() { squares(ctx, ln.Addr()) })
+	}
 	for next := range uint64(tasks + workers) {
 		info, err := w.RecvTag(ctx, nil, ready, braid.ExactTag) // from whoever is first
 		if err != nil {
@@ -56,6 +57,7 @@ func Example_tag() {
 		}
 		fmt.Print(binary.LittleEndian.Uint64(b[:]), " ")
 	}
+	busy.Wait() // each has been told that there is nothing left
 	// Output: 0 1 4 9 16 25 36 49 64 81
 }
 
