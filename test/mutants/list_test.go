@@ -260,4 +260,8 @@ var mutants = []mutant{
 	{"who is closed upon does not answer", "internal/stream/flow/life.go", "	case e == PeerClosed && (from == Open || from == ReadEnded):", "	case false:", "./internal/stream/flow -run TestTwoSides"},
 	{"a reader who has taken all tells nobody", "internal/stream/flow/window.go", "	if r.granted-r.consumed > uint64(r.size/2) {", "	if r.size > 0 {", "./internal/stream/flow -run TestTwoSides"},
 	{"a write that was called off counts as written", "stream/write.go", "			back += l.size\n", "", "./stream -run TestCalledOff"},
+
+	{"a fence does not hold what is done without a frame", "internal/outbox/direct.go", "		_, free = b.book.Sole(barrier)\n", "", ". -run TestDirectBehindFence"},
+	{"a borrower who died inside is waited for", "transport/shm/loan/desk_linux.go", "l.shut() && !l.tie.over()", "l.shut()", "./transport/shm -run TestKilledInside"},
+	{"quiesce leaves the gates open", "transport/shm/lend.go", "	ep.lent.Shut(ep.f.desk)\n", "", "./transport/shm -run TestLendAgain"},
 }
