@@ -207,7 +207,7 @@ func Tests() (list [][2]string) {
 	return list
 }
 
-// missing are ucx_perftest's tests of operations that are not there.
+// missing are ucx_perftest's tests of what is no operation here: streams stand on messages.
 var missing = []string{"stream_lat", "stream_bw"}
 
 func lookup(name string) (test, error) {
@@ -224,7 +224,7 @@ func lookup(name string) (test, error) {
 	case name == "":
 		return test{}, fmt.Errorf("which test? -t %s", have)
 	case slices.Contains(missing, short):
-		return test{}, fmt.Errorf("-t %s: braid has no such operation; there are %s", name, have)
+		return test{}, fmt.Errorf("-t %s: no such operation: streams of bytes stand on messages (package stream); there are %s", name, have)
 	}
 	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
 }
