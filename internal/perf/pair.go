@@ -182,12 +182,18 @@ func (d *duel) fight(order *rand.Rand, pairs int) error {
 				return err
 			}
 		}
-		a, b := float64(took[0]), float64(took[1])
-		ratios = append(ratios, a/b)
-		deltas = append(deltas, (a-b)/float64(d.ops)/d.meters[0].factor)
+		ratio, delta := costOf(took, float64(d.ops)*d.meters[0].factor)
+		ratios, deltas = append(ratios, ratio), append(deltas, delta)
 	}
 	d.ratios, d.deltas = append(d.ratios, ratios), append(d.deltas, deltas)
 	return nil
+}
+
+// costOf is what the first mode costs beside the second: the quotient of the times of a pair of blocks, and their difference for each of n
+// operations, ns.
+func costOf(took [2]time.Duration, n float64) (ratio, delta float64) {
+	a, b := float64(took[0]), float64(took[1])
+	return a / b, (a - b) / n
 }
 
 // block runs one block on one of the two. What the endpoint has to do after its pause is not part of it.

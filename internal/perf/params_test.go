@@ -88,6 +88,14 @@ func TestValidatePairs(t *testing.T) {
 	}
 }
 
+// TestCostIsOfTheFirst: above 1, and above 0, is what the first mode costs.
+func TestCostIsOfTheFirst(t *testing.T) {
+	ratio, delta := costOf([2]time.Duration{3 * time.Microsecond, 2 * time.Microsecond}, 100)
+	if !near(ratio, 1.5) || !near(delta, 10) {
+		t.Errorf("%v, %v ns", ratio, delta)
+	}
+}
+
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
 
 func TestMeter(t *testing.T) {
