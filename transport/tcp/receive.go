@@ -44,18 +44,17 @@ func (in *inbox) accept() {
 	}
 }
 
-// receive takes what has arrived, as much as one turn may; dry says that there was no more.
-func (ep *endpoint) receive() (n int, dry bool) {
+// receive takes what has arrived, as much as one turn may.
+func (ep *endpoint) receive() (n int) {
 	for budget := turnBytes; budget > 0 && ep.stream != nil; {
 		p := ep.in.space(ep.f)
 		k, err := ep.stream.Read(p)
 		if err == transport.ErrAgain {
-			dry = true
 			break
 		}
 		if err != nil {
 			ep.broke(ep.wrap("read", err))
-			return n + 1, true
+			return n + 1
 		}
 		n += 1 + ep.took(k)
 		if k < len(p) {
@@ -64,7 +63,7 @@ func (ep *endpoint) receive() (n int, dry bool) {
 		budget -= k
 	}
 	ep.in.rest(ep.f)
-	return n, dry
+	return n
 }
 
 // took takes k more bytes.

@@ -95,7 +95,7 @@ func (ep *endpoint) attempt(what poll.Interest) (n int, moved bool) {
 		ep.watch()
 	}
 	if what&poll.Readable != 0 && ep.stream != nil {
-		k, _ := ep.receive()
+		k := ep.receive()
 		n += k
 		moved = moved || k > 0
 	}
@@ -132,7 +132,7 @@ func (ep *endpoint) leftovers() (n int) {
 			ep.broke(ep.failing)
 			return 1
 		}
-		if n, _ = ep.receive(); n > 0 && ep.stream != nil {
+		if n = ep.receive(); n > 0 && ep.stream != nil {
 			ep.postpone() // the peer said more before the end: take it first
 			return n
 		}
