@@ -296,6 +296,7 @@ func (x *explorer) taker(s *state, st step) (side int, input uint64) {
 			input ^= e.In[0]
 		}
 		return int(e.Host[0] - 'a'), input
+	case doCut, doTime: // not of one side
 	}
 	return anySide, 0
 }

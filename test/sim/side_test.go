@@ -294,7 +294,7 @@ func (s *side) issue() bool {
 	case request.Atomic:
 		s.choose(o)
 		o.r, err = s.ep.PostAtomic(s.peer.changing.region.Key(wire.Atomic, s.peer.incarnation), o.change)
-	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
+	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room, request.Receive:
 	}
 	switch {
 	case errors.Is(err, outcome.ErrBackPressure):
