@@ -166,3 +166,23 @@ func TestSmallWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestWritesEarly: who posts much in one turn does not keep it to himself until the turn ends.
+func TestWritesEarly(t *testing.T) {
+	f := newTestIface(t)
+	p := &party{f: f}
+	ep := &endpoint{f: f, sink: p, state: up, stream: &recorder{}}
+	ep.setWindow(transport.Options{Window: 1 << 30})
+	ep.Admit(maxFrame, true)
+	frame := &transport.Frame{ID: 1, Payload: make([]byte, 64<<10), ZeroCopy: true, Done: p}
+	for n := 0; n < earlyWrite; n += len(frame.Payload) {
+		if ep.out.sent > 0 {
+			t.Fatalf("written when %d bytes had gathered", n)
+		}
+		ep.Post(frame)
+	}
+	if ep.out.sent == 0 {
+		t.Error("all of it waits for the end of the turn")
+	}
+	ep.stream = nil
+}
