@@ -42,7 +42,10 @@ func (s *Solo) refuse(calls [deep]uintptr, rule string) {
 // Leave says that it is out again.
 func (s *Solo) Leave() { s.inside.Add(^uint32(0)) }
 
-// outermost is the name of the public call: the last function of the innermost one's package.
+// internal is in the path of each package of the module that its users can't call.
+const internal = "/internal/"
+
+// outermost is the name of the public call: the last function of the first package that users can call, or else of the first one.
 func outermost(calls []uintptr) string {
 	name, pkg := "another call", ""
 	for frames, more := runtime.CallersFrames(calls), true; more; {
@@ -50,8 +53,14 @@ func outermost(calls []uintptr) string {
 		f, more = frames.Next()
 		slash := strings.LastIndexByte(f.Function, '/') + 1
 		dot := strings.IndexByte(f.Function[slash:], '.')
-		if dot < 0 || pkg != "" && f.Function[:slash+dot] != pkg {
+		if dot < 0 {
 			break
+		}
+		if next := f.Function[:slash+dot]; pkg != "" && next != pkg {
+			module, _, inside := strings.Cut(pkg, internal)
+			if !inside || !strings.HasPrefix(next, module) {
+				break
+			}
 		}
 		pkg, name = f.Function[:slash+dot], f.Function[slash+dot+1:]
 	}
