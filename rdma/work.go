@@ -93,6 +93,26 @@ type SendWR struct {
 	Bind     Bind
 }
 
+// Fits says whether a queue pair of these sizes, with so many reads and atomics under way at most, takes a work request of this shape.
+// Whose the objects in it are, the device checks.
+func (wr *SendWR) Fits(c *QPCap, reads uint8) bool {
+	if len(wr.SGL) > c.SendSGE || len(wr.Inline) > c.Inline {
+		return false
+	}
+	if wr.Inline != nil && (len(wr.SGL) > 0 || wr.Op.Answered() || wr.Op.Local()) {
+		return false
+	}
+	switch {
+	case wr.Op == OpBindMW || wr.Op == OpLocalInv:
+		return len(wr.SGL) == 0
+	case wr.Op.Answered() && reads == 0:
+		return false
+	case wr.Op.Atomic():
+		return len(wr.SGL) == 1 && wr.SGL[0].Length == 8
+	}
+	return true
+}
+
 // Bind says what part of a region a window opens, to whom.
 //
 // Source: ibv_mw_bind_info.

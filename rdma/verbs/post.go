@@ -194,24 +194,15 @@ func flags(f rdma.SendFlags) (c C.uint32_t) {
 
 // fits says whether a work request is one that can be.
 func (q *queuePair) fits(wr *rdma.SendWR) bool {
-	c := &q.init.Cap
-	if len(wr.SGL) > c.SendSGE || len(wr.Inline) > c.Inline {
-		return false
-	}
-	if wr.Inline != nil && (len(wr.SGL) > 0 || wr.Op.Answered() || wr.Op.Local()) {
+	if !wr.Fits(&q.init.Cap, q.attr.MaxReads) {
 		return false
 	}
 	switch {
 	case wr.Op == rdma.OpBindMW:
 		mw, ok1 := wr.Bind.MW.(*window)
 		mr, ok2 := wr.Bind.MR.(*region)
-		return ok1 && ok2 && !mw.gone && mr.local != nil && mw.p.d == q.d && len(wr.SGL) == 0 && (mw.mw != nil || mw.alloc() == nil)
-	case wr.Op == rdma.OpLocalInv:
-		return len(wr.SGL) == 0
-	case wr.Op.Answered() && q.attr.MaxReads == 0:
-		return false
-	case wr.Op.Atomic():
-		return len(wr.SGL) == 1 && wr.SGL[0].Length == 8
+		return ok1 && ok2 && !mw.gone && mr.local != nil && mw.p.d == q.d && (mw.mw != nil || mw.alloc() == nil)
+	case wr.Op == rdma.OpLocalInv || wr.Op.Atomic():
 	case q.init.Type.Datagram():
 		h, ok := wr.AH.(*handle)
 		return ok && h.ah != nil && h.p == q.p && wr.DestQPN <= rdma.MaxNum
