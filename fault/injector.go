@@ -229,12 +229,20 @@ func (i *Injector) Wrapper() transport.Wrapper {
 // Wrap implements transport.Wrapper.
 func (i *Injector) Wrap(s transport.Stream, local, remote string) transport.Stream {
 	w := &stream{conn: conn{inj: i, on: "tcp", local: local, remote: remote}, under: s}
+	i.admit(w)
+	return w
+}
+
+// admit gives a new connection its slot, and has it find the rules that are in force.
+func (i *Injector) admit(m member) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.advance()
-	i.enter(w)
-	i.meet(w)
-	return w
+	i.enter(m)
+	if c := m.base(); c.stood {
+		i.slots[c.slot].used = true
+	}
+	i.meet(m)
 }
 
 // meet has a new connection find the rules that are in force.

@@ -30,12 +30,7 @@ const queued = 20 * time.Millisecond
 // Link makes one with that address; a slot for each, as streams have.
 func (i *Injector) Link(local string) *Link {
 	l := &Link{conn: conn{inj: i, on: "rc", local: local, stood: true}}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.advance()
-	i.enter(l)
-	i.slots[l.slot].used = true
-	i.meet(l)
+	i.admit(l)
 	return l
 }
 

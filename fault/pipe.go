@@ -24,11 +24,7 @@ type Held struct {
 // Pipe makes one between these addresses.
 func (i *Injector) Pipe(local, remote string) *Pipe {
 	p := &Pipe{conn: conn{inj: i, on: "shm", local: local, remote: remote}}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.advance()
-	i.enter(p)
-	i.meet(p)
+	i.admit(p)
 	return p
 }
 
