@@ -52,17 +52,14 @@ test: ## all tests
 files: ## 2,000 files and 1 GB are copied while a rail is cut each second
 	BRAID_FILES=1g $(GO) test -count=1 -timeout 15m -v -run TestRailsAreCut ./internal/files
 
-SOAK ?= 1300
+SOAK ?= 1000
+SOAKLEAST ?= 12000000
 SOAKOVER ?= tcp
+SOAKTESTS ?= put_lat put_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw tag_sync_bw
 
 .PHONY: soak
-soak: ## SOAK=1300 random cuts of each test over two lanes of SOAKOVER=tcp, resets and silences, everything verified: a quarter of an hour
-	$(GO) build -o $${TMPDIR:-/tmp}/braid-soak ./cmd/braid
-	@for t in put_lat put_bw am_lat am_bw get add fadd swap cswap; do \
-		echo "== $$t"; \
-		$${TMPDIR:-/tmp}/braid-soak perftest --spawn --transport $(SOAKOVER) -t $$t -s 8 --lanes 2 -f --set redial-max=30ms --set rails=127.0.0.1,127.0.0.2 --fault \
-		"cut lane=random kind=reset when=whole for=1ms every=30ms±10ms count=$(SOAK); cut lane=random kind=silence when=whole after=15ms for=1ms every=300ms±100ms count=$$(( $(SOAK) / 10 ))" || exit 1; \
-	done
+soak: ## SOAK=1000 random cuts of each of SOAKTESTS, all tests, over two lanes of SOAKOVER=tcp, SOAKLEAST operations or more: 10^8 in all, each verified, and their sum; minutes
+	@GO="$(GO)" bash .ci/soak $(SOAK) $(SOAKLEAST) $(SOAKOVER) "$(SOAKTESTS)"
 
 .PHONY: race
 race: ## all tests under the race detector, with the invariants compiled in; needs a C compiler
@@ -72,6 +69,15 @@ race: ## all tests under the race detector, with the invariants compiled in; nee
 sim: ## SEEDS=10000 seeds of the simulated network
 	@test -n "$(SIM)" || { echo "no test reads BRAID_SEEDS: there is no simulation to run"; exit 1; }
 	BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 15m $(SIM)
+
+.PHONY: search
+search: ## all runs of small worlds of the hand-over, each with its states; what goes wrong without each rule
+	@out=$$($(GO) test -count=1 -timeout 60m -v -run 'TestSearch|TestEachRule' ./internal/failover); end=$$?; \
+	echo "$$out" | grep 'states\|^ *--- \|without it'; exit $$end
+
+.PHONY: searchdeep
+searchdeep: ## larger worlds, too: minutes
+	@BRAID_DEEP=1 $(MAKE) --no-print-directory search
 
 .PHONY: litmus
 litmus: ## small programs of operations, fences and flushes, in every order; tables; under 3 minutes. BRAID_SEED= chooses others

@@ -203,6 +203,9 @@ const (
 	// TurnedAway: a peer that dialed a listener was not let in, and Err says why: ErrSecret, ErrVersion, a limit. There is no endpoint. Of
 	// many in a second one is told; see Worker.Strangers.
 	TurnedAway = EventKind(delivery.TurnedAway)
+	// LaneGivenUp: a lane was dialed in vain for as long as Times.RedialFor says, and is not dialed any more while another one carries on. Err
+	// says why the last attempt failed. It is dialed again, and then may tell LaneUp, when rails or addresses change, or no lane is left.
+	LaneGivenUp = EventKind(delivery.LaneGivenUp)
 )
 
 func (k EventKind) String() string { return delivery.Kind(k).String() }
@@ -212,7 +215,7 @@ type Event struct {
 	Kind     EventKind
 	At       time.Time
 	Endpoint *Endpoint // nil of TurnedAway
-	Lane     string    // "local->remote"
+	Lane     string    // "local->remote"; the local port of LaneGivenUp is not known
 	Instance string    // name of the lane's life: "d3" is the third that the dialing side opened
 	Dialed   bool      // this side opened the lane
 	Err      error

@@ -16,11 +16,12 @@ const (
 	Suspended       // no lane is left; the endpoint keeps its work and tries to get one back
 	Resumed
 	Failed
-	TurnedAway // a peer that dialed a listener; there is no endpoint
+	TurnedAway  // a peer that dialed a listener; there is no endpoint
+	LaneGivenUp // a lane that is not dialed any more, while another one carries on
 )
 
 func (k Kind) String() string {
-	return [...]string{"LaneUp", "LaneDown", "HandedOver", "Suspended", "Resumed", "Failed", "TurnedAway"}[k]
+	return [...]string{"LaneUp", "LaneDown", "HandedOver", "Suspended", "Resumed", "Failed", "TurnedAway", "LaneGivenUp"}[k]
 }
 
 // Event is told to who asked for it. Which fields are set depends on the kind.

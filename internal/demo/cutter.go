@@ -61,7 +61,7 @@ func (w *laneWatch) note(kind braid.EventKind, rail int) {
 		w.downs[rail]++
 	case braid.HandedOver:
 		w.over[rail]++
-	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
 	}
 }
 

@@ -61,7 +61,7 @@ func (c *cutter) event(e braid.Event) {
 				go c.run()
 			})
 		}
-	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
 	}
 }
 

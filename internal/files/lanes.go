@@ -53,7 +53,7 @@ func (m *Meter) Note(e braid.Event) {
 			m.life[e.Instance] = life{way: l.way, over: true}
 		}
 		m.mu.Unlock()
-	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
 	}
 }
 

@@ -34,6 +34,8 @@ type Host interface {
 	Attempt(p *Path)
 	// Stranded says that there is no lane at all.
 	Stranded() bool
+	// GivenUp hears that the path is not dialed any more.
+	GivenUp(p *Path)
 }
 
 // Path is where one lane runs, or should.
@@ -311,6 +313,7 @@ func (s *Set) Retry(p *Path) {
 	case bounded && left <= 0:
 		p.gaveUp = true
 		g.Log.Warn("a lane is given up: it is not dialed any more while another one carries on", "path", p.String(), "after", g.RedialFor, "setting", "redial-for")
+		s.host.GivenUp(p)
 		return
 	}
 	p.Wait = p.backoff.Next(g.Rand())

@@ -31,10 +31,13 @@ type host struct {
 	opened   []string
 	up       []*Path
 	stranded bool
+	gone     []string      // given up
 	life     time.Duration // of lanes that are lost
 }
 
 func (h *host) Stranded() bool { return h.stranded }
+
+func (h *host) GivenUp(p *Path) { h.gone = append(h.gone, p.String()) }
 
 func (h *host) Attempt(p *Path) {
 	h.opened = append(h.opened, p.String())
@@ -369,7 +372,7 @@ func givenUp(t *testing.T) *host {
 	h.lost(1)
 	h.wait(3*time.Second - time.Millisecond)
 	n := len(h.opened)
-	if n < 5 || h.s.Inspect()[1].State != "waits to be dialed again" {
+	if n < 5 || len(h.gone) > 0 || h.s.Inspect()[1].State != "waits to be dialed again" {
 		t.Errorf("dialed %d times in 3 s, and %+v", n, h.s.Inspect()[1])
 	}
 	h.wait(time.Millisecond)
@@ -379,8 +382,8 @@ func givenUp(t *testing.T) *host {
 	h.opened = nil
 	h.wait(time.Hour)
 	h.expect()
-	if p := h.s.Inspect()[1]; p.State != "given up (redial-for)" {
-		t.Errorf("%+v", p)
+	if p := h.s.Inspect()[1]; p.State != "given up (redial-for)" || !slices.Equal(h.gone, []string{"10.1.0.1->10.1.0.9:7"}) {
+		t.Errorf("%+v, told of %q", p, h.gone)
 	}
 	h.bad = nil
 	return h

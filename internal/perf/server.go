@@ -64,7 +64,7 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 			s.gone.put(e.Endpoint)
 		case braid.TurnedAway:
 			p.Log("%s was turned away: %v", e.Lane, e.Err)
-		case braid.LaneUp, braid.LaneDown, braid.HandedOver, braid.Suspended, braid.Resumed:
+		case braid.LaneUp, braid.LaneDown, braid.HandedOver, braid.Suspended, braid.Resumed, braid.LaneGivenUp:
 		}
 	}, nil)
 	if err != nil {

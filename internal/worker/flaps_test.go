@@ -184,3 +184,39 @@ func TestB8_AsConfigured(t *testing.T) {
 		})
 	}
 }
+
+// TestLaneGivenUp: a lane that is dialed in vain for as long as redial-for says is told of once, by the side that dialed it, and dialed again, and told of as up, when the last lane goes.
+func TestLaneGivenUp(t *testing.T) {
+	s := plain(t, 1, 2, true, config.Times{RedialFor: 10 * time.Second})
+	told := map[string][]delivery.Event{}
+	for _, a := range []*actor{s.a, s.b} {
+		a.eng.Calls().OnEvent = func(v any) {
+			if e := v.(*delivery.Event); e.Kind == delivery.LaneGivenUp || e.Kind == delivery.LaneUp {
+				told[a.name] = append(told[a.name], *e)
+			}
+		}
+	}
+	s.net.CutRail("a1", sim.Reset, sim.Both)
+	lost := s.net.Now()
+	s.until(9*time.Second, func() bool { return false })
+	if len(told) > 0 {
+		t.Errorf("told too early: %+v", told)
+	}
+	s.until(time.Minute, func() bool { return false })
+	if len(told["a"]) != 1 || len(told["b"]) != 0 {
+		t.Fatalf("told %+v", told)
+	}
+	e := told["a"][0]
+	if after := e.At - lost; e.Kind != delivery.LaneGivenUp || e.Lane != "a1->b1:7" || !e.Dialed || e.Err == nil || e.Endpoint == nil || after < 10*time.Second || after > 11*time.Second {
+		t.Errorf("%+v, after %v", e, after)
+	}
+	s.net.Heal("a1")
+	s.until(time.Minute, func() bool { return false })
+	if len(told["a"]) != 1 {
+		t.Errorf("it was dialed although another lane carries on: %+v", told)
+	}
+	s.net.CutRail("a0", sim.Reset, sim.Both)
+	if !s.until(10*time.Second, func() bool { return len(told["a"]) == 2 }) || told["a"][1].Kind != delivery.LaneUp {
+		t.Errorf("no lane is left: %+v", told)
+	}
+}

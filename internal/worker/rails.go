@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/life"
+	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -58,6 +60,11 @@ func (ep *Endpoint) redials() bool {
 
 // Stranded implements paths.Host.
 func (ep *Endpoint) Stranded() bool { return len(ep.up) == 0 }
+
+// GivenUp implements paths.Host.
+func (ep *Endpoint) GivenUp(p *paths.Path) {
+	ep.w.event(delivery.Event{Kind: delivery.LaneGivenUp, Endpoint: ep, Lane: p.String(), Dialed: true, Err: p.Reason})
+}
 
 // tellRails tells the peer where this side listens, if that has changed. On each lane, since any may die: the last word on each is the newest.
 func (ep *Endpoint) tellRails() {

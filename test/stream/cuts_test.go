@@ -75,7 +75,7 @@ func (s *sides) event(e braid.Event) {
 	case braid.LaneDown:
 		s.up.Add(-1)
 		s.down.Add(1)
-	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	case braid.HandedOver, braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
 	}
 	select {
 	case s.lanes <- struct{}{}:

@@ -68,6 +68,8 @@ func (s *show) event(e braid.Event) {
 		text = fmt.Sprintf("OVER %s: what it still had is there, %s were posted again", e.Lane, live.Size(e.Replayed))
 	case braid.LaneUp:
 		text = "UP   " + e.Lane
+	case braid.LaneGivenUp:
+		text = fmt.Sprintf("GONE %s: not dialed any more, as the setting redial-for says: %v", e.Lane, e.Err)
 	case braid.Suspended:
 		text = "WAIT no lane is left: waiting for one to come back, as long as the setting suspended says"
 	case braid.Resumed:

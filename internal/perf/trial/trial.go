@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,7 +62,7 @@ type Trial struct {
 
 	mu     sync.Mutex
 	events []verdict.Event
-	places map[string]place // by instance
+	places map[string]place // by instance, and by the hosts between which it ran
 	begun  bool
 	enc    *json.Encoder
 	bad    error // of the events' writer
@@ -134,14 +135,26 @@ func (t *Trial) Event(e braid.Event) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	between := hostOf(x.Local) + "->" + x.Remote
 	if at != nil {
-		t.places[e.Instance] = *at
+		t.places[e.Instance], t.places[between] = *at, *at
 	}
-	if p, ok := t.places[e.Instance]; ok && e.Instance != "" {
+	name := e.Instance
+	if e.Kind == braid.LaneGivenUp { // an attempt that never stood has no other name
+		name = between
+	}
+	if p, ok := t.places[name]; ok && name != "" {
 		x.Lane, x.Device = p.slot, p.device
 	}
 	t.count(e.Kind)
 	t.write(x)
+}
+
+func hostOf(addr string) string {
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		return host
+	}
+	return addr
 }
 
 func (t *Trial) count(k braid.EventKind) {
@@ -153,7 +166,7 @@ func (t *Trial) count(k braid.EventKind) {
 		t.open.Add(1)
 	case braid.HandedOver:
 		t.open.Add(-1)
-	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway:
+	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
 	}
 }
 
