@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -58,6 +59,38 @@ func TestModeVerdict(t *testing.T) {
 		if r := modeRow("x", c.size, c.p); r.Verdict != c.want {
 			t.Errorf("%d bytes: %+v, not %s", c.size, r, c.want)
 		}
+	}
+}
+
+// Each size at which the goal is judged has its row, also those where it is missed, and asks perftest for it.
+func TestModeRows(t *testing.T) {
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	braid := filepath.Join(dir, "braid") // says what it was asked, and an answer that misses the goal
+	script := "#!/bin/sh\necho \"$@\" >> " + asked + "\necho '" + `{"pair":{"ratio":1.03,"low":1.021,"high":1.04,"pairs":200}}` + "'\n"
+	if err := os.WriteFile(braid, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{only: regexp.MustCompile("^modes"), Pairs: 200, Braid: braid, cpuA: "0", cpuB: "1"}
+	rows, err := b.modes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range rows {
+		names = append(names, strings.TrimPrefix(r.Name, "modes/"))
+		if want := map[bool]string{true: "ok", false: "MISSED"}[strings.HasSuffix(r.Name, "/8")]; r.Verdict != want || !strings.HasPrefix(r.Goal, "<= 1.02") {
+			t.Errorf("%+v", r)
+		}
+	}
+	const want = "am_bw/8 am_bw/4KiB am_bw/16KiB am_bw/32KiB am_bw/64KiB am_bw/1MiB " +
+		"put_bw/8 put_bw/4KiB put_bw/16KiB put_bw/32KiB put_bw/64KiB put_bw/1MiB am_lat/8 am_lat/4KiB"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("rows %s", got)
+	}
+	said, err := os.ReadFile(asked)
+	if err != nil || !strings.Contains(string(said), "--pair-modes -t put_bw -s 32768 --pairs 200") {
+		t.Errorf("%s, %v", said, err)
 	}
 }
 

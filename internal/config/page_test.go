@@ -3,10 +3,6 @@ package config
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -70,28 +66,4 @@ func table() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, initial, grammar, k.Text, k.Variable(), option)
 	}
 	return b.String()
-}
-
-// TestVariables: each BRAID_ variable that the project's code, scripts or pages name is a setting, or reserved.
-func TestVariables(t *testing.T) {
-	out, err := exec.Command("git", "-c", "safe.directory=*", "-C", "../..", "ls-files").Output()
-	if err != nil {
-		t.Skipf("needs git, to know which files there are: %v", err)
-	}
-	name := regexp.MustCompile(`\bBRAID_[A-Z_]+\b`)
-	for _, file := range strings.Fields(string(out)) {
-		if strings.HasPrefix(file, "internal/config/") || file == "settings_test.go" || file == "cmd/braid/info_test.go" {
-			continue // tests that misspell them
-		}
-		b, err := os.ReadFile(filepath.Join("../..", file))
-		if err != nil {
-			continue // deleted, and not committed yet
-		}
-		for _, variable := range name.FindAllString(string(b), -1) {
-			k, ok := Lookup(strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, Prefix)), "_", "-"))
-			if (!ok || k.Variable() != variable) && !slices.Contains(Reserved, variable) {
-				t.Errorf("%s names %s, which is no setting: if tests read it, add it to Reserved in keys.go", file, variable)
-			}
-		}
-	}
 }

@@ -55,8 +55,5 @@ func (c Calls) PostRoom() (*request.Request, error) { return c.b.PostRoom() }
 // Fence keeps what is posted from now on behind what was posted before. See Box.Fence.
 func (c Calls) Fence() { c.b.Fence() }
 
-// Prefer moves the messages to a lane. See Box.Prefer.
-func (c Calls) Prefer(instance string) bool { return c.b.Prefer(instance) }
-
 // Idle says what of the endpoint's operations is left, nil if nothing is. See Box.Idle.
 func (c Calls) Idle() error { return c.b.Idle() }

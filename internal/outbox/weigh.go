@@ -74,7 +74,8 @@ func (b *Box) move(s *seat) {
 	}
 }
 
-// Prefer moves the messages to a lane, by its instance, as Weigh does to a better one: a hint. It says whether that lane is up.
+// Prefer moves the messages to a lane, by its instance, as Weigh does to a better one, and says whether that lane is up. It is for simulations and
+// litmus programs, which move them at any moment; Weigh takes a quarter of a second to decide.
 func (b *Box) Prefer(instance string) bool {
 	for _, s := range b.up {
 		if s.ID.String() == instance {

@@ -322,7 +322,7 @@ func (w *world) weigh(s *side, ep *worker.Endpoint, how byte, n int) {
 		rails[n].Speed = 10 // Mbit/s, beside what is thought to be a gigabit
 		s.eng.RailsChanged(rails)
 	} else if ls := ep.Lanes(); n < len(ls) {
-		ep.Prefer(ls[n].Instance.String())
+		ep.Box().Prefer(ls[n].Instance.String())
 	}
 	s.eng.Flush()
 }

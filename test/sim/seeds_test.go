@@ -78,7 +78,7 @@ func (w *world) actOf(s *side) {
 		s.giveUp()
 	}
 	if ls := s.ep.Lanes(); w.n(15) == 0 && len(ls) > 0 { // no message may overtake another one
-		s.ep.Prefer(ls[w.n(len(ls))].Instance.String())
+		s.ep.Box().Prefer(ls[w.n(len(ls))].Instance.String())
 	}
 }
 

@@ -254,7 +254,7 @@ func (t *tagger) fillTags(peer *tagger) {
 				s.giveUpSome()
 			}
 			if ls := s.ep.Lanes(); w.n(15) == 0 && len(ls) > 0 {
-				s.ep.Prefer(ls[w.n(len(ls))].Instance.String())
+				s.ep.Box().Prefer(ls[w.n(len(ls))].Instance.String())
 			}
 			s.look(both[1-i])
 			if _, waiting := s.eng.Tags().Left(); uint64(waiting) > w.config.Backlog/wire.MessageCost(8, 0)+1 {

@@ -365,6 +365,41 @@ func TestOrderLaneStays(t *testing.T) {
 	}
 }
 
+// TestPartsAhead: of the large messages that wait, sixteen at most have parts under way, however much room the lanes have: the receiver has memory for
+// each that is begun. And it is all sixteen, or lanes with a long way would stand idle.
+func TestPartsAhead(t *testing.T) {
+	h := newHaul(t, 125, 125)
+	h.kind, h.size = request.AM, chunk/4 // four parts each; the windows of both lanes hold 32 such messages
+	for i := range h.a.rails {
+		h.rate(i, 1000, 50*time.Millisecond) // no acknowledgement meanwhile
+	}
+	for range 40 {
+		r, err := h.post()
+		if err != nil || r == nil {
+			t.Fatal(r, err)
+		}
+		h.open = append(h.open, r)
+	}
+	h.run(t, 10*time.Millisecond)
+	begun := 0
+	for i, r := range h.open {
+		if r.Frames > 0 {
+			begun++
+		}
+		if (r.Frames > 0) != (i < 16) {
+			t.Errorf("message %d has %d frames under way", i, r.Frames)
+		}
+	}
+	if begun != 16 {
+		t.Errorf("parts of %d messages are under way", begun)
+	}
+	h.depth = 0
+	h.run(t, 2*time.Second)
+	if len(h.open) > 0 {
+		t.Errorf("%d messages have not ended", len(h.open))
+	}
+}
+
 // TestMove: messages that move to another lane wait for a round trip, and not longer.
 func TestMove(t *testing.T) {
 	h := newHaul(t, 125, 125)
@@ -373,7 +408,7 @@ func TestMove(t *testing.T) {
 		h.depth = 0
 		h.run(t, 20*time.Millisecond) // nothing is under way
 		for n := range 8 {
-			if to := h.up()[1-i%2].Instance.String(); n == 4 && !h.a.ep.Prefer(to) {
+			if to := h.up()[1-i%2].Instance.String(); n == 4 && !h.a.ep.Box().Prefer(to) {
 				t.Fatalf("no lane %s", to)
 			}
 			r, err := h.post()
