@@ -2,36 +2,18 @@ package rdma_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/rdma"
 )
 
 // TestStateTables: each state with each event, and the attributes of each Modify, are golden files.
 func TestStateTables(t *testing.T) {
 	for _, typ := range []rdma.QPType{rdma.TypeRC, rdma.TypeUD} {
-		golden := filepath.Join("testdata", strings.ToLower(typ.String())+".txt")
-		got := rdma.StateTable(typ)
-		if os.Getenv("BRAID_UPDATE") != "" {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(string(want), got); d != "" {
-			t.Errorf("%s (-want +got):\n%s", golden, d)
-		}
+		golden.Same(t, "testdata/"+strings.ToLower(typ.String())+".txt", rdma.StateTable(typ))
 	}
 	if rdma.StateTable(rdma.TypeGSI) != rdma.StateTable(rdma.TypeUD) {
 		t.Error("the well-known queue pair lives as other datagram ones")

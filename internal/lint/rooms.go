@@ -131,6 +131,7 @@ var rooms = []room{
 	{dir: "cmd/...", rank: 11, kind: program, edge: true},
 	{dir: "examples/...", rank: 11, kind: program, edge: true},
 
+	{dir: "internal/golden", rank: 0, kind: testOnly},
 	{dir: "internal/lint", rank: 2, kind: testOnly, edge: true},
 	{dir: "rdma/rdmatest", rank: 3, kind: testOnly, edge: true},
 	{dir: "transport/transporttest", rank: 3, kind: testOnly, edge: true},

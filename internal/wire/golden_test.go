@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -20,7 +21,7 @@ import (
 const hexColumn = 16*3 - 1
 
 // TestGolden holds each message against testdata/*.golden: the encoder must produce it, the decoder must read it back.
-// Goldens of released versions are never changed, only added. BRAID_UPDATE=1 writes them.
+// Goldens of released versions are never changed, only added.
 func TestGolden(t *testing.T) {
 	for _, m := range samples() {
 		t.Run(m.file, func(t *testing.T) {
@@ -31,17 +32,10 @@ func TestGolden(t *testing.T) {
 			b = b[6:]
 			path := filepath.Join("testdata", m.file+".golden")
 			got := render(t, m, b)
-			if os.Getenv("BRAID_UPDATE") == "1" {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			golden.Same(t, path, got)
 			want, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("encoder against %s (-file +encoder; BRAID_UPDATE=1 rewrites it):\n%s", path, diff)
 			}
 			v, err := m.decode(parse(t, string(want)))
 			if err != nil {

@@ -2,12 +2,11 @@ package soft_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/fabric"
@@ -81,17 +80,5 @@ func TestDialogues(t *testing.T) {
 		st := l.status(t, func() { w.tick(); feed() })
 		fmt.Fprintf(&got, "  %9s     %v\n\n", w.net.Now()-begin, st)
 	}
-	const golden = "testdata/dialogues.txt"
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", golden, d)
-	}
+	golden.Same(t, "testdata/dialogues.txt", got.String())
 }

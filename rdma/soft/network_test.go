@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft"
 	"github.com/openbraid/braid/rdma/soft/carrier"
@@ -237,19 +236,7 @@ func TestGoodput(t *testing.T) {
 		fmt.Fprintf(&got, "loss %4.1f %%: %6d MB/s, %5.2f packets sent for each needed, %d times back, %d time-outs\n", loss,
 			int64(50<<20)*1000/int64(took), float64(s.TxPackets)/(50*256), s.GoBacks, s.Timeouts)
 	}
-	const golden = "testdata/goodput.txt"
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", golden, d)
-	}
+	golden.Same(t, "testdata/goodput.txt", got.String())
 }
 
 // TestPatience: a packet that is lost more often than there are retries, while the peer refuses what comes behind it, gets through in the

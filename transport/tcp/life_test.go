@@ -2,12 +2,13 @@ package tcp
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/openbraid/braid/internal/golden"
 )
 
-// TestLife compares the whole table with its picture; BRAID_UPDATE=1 draws it anew.
+// TestLife: every state with every event.
 func TestLife(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s", "")
@@ -30,16 +31,7 @@ func TestLife(t *testing.T) {
 	for strings.Contains(got, " \n") {
 		got = strings.ReplaceAll(got, " \n", "\n")
 	}
-	const file = "testdata/life.txt"
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("the table is\n%s\n%s says\n%s(%v)", got, file, want, err)
-	}
+	golden.Same(t, "testdata/life.txt", got)
 }
 
 func TestLifeNever(t *testing.T) {

@@ -3,26 +3,16 @@ package dialogue
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/openbraid/braid/internal/golden"
 	"pgregory.net/rapid"
 )
 
-// TestLives: the tables against their golden file.
+// TestLives: every state with every event.
 func TestLives(t *testing.T) {
-	got := "sender\n\n" + SenderLife.Matrix() + "\nreceiver\n\n" + ReceiverLife.Matrix()
-	const file = "testdata/lives.txt"
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, []byte(got), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != got {
-		t.Errorf("%s is not the tables (BRAID_UPDATE=1 writes it anew): %v\n%s", file, err, got)
-	}
+	golden.Same(t, "testdata/lives.txt", "sender\n\n"+SenderLife.Matrix()+"\nreceiver\n\n"+ReceiverLife.Matrix())
 }
 
 func names(list []Entry) (out []string) {

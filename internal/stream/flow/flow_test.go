@@ -2,28 +2,14 @@ package flow
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
+	"github.com/openbraid/braid/internal/golden"
 	"pgregory.net/rapid"
 )
 
-// TestMatrix: each state with each event. BRAID_UPDATE=1 writes the golden file.
-func TestMatrix(t *testing.T) {
-	const golden = "testdata/life.txt"
-	if os.Getenv("BRAID_UPDATE") == "1" {
-		if err := os.WriteFile(golden, []byte(Matrix()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := Matrix(); got != string(want) {
-		t.Errorf("%s (BRAID_UPDATE=1 writes it anew):\n%s", golden, got)
-	}
-}
+// TestMatrix: each state with each event.
+func TestMatrix(t *testing.T) { golden.Same(t, "testdata/life.txt", Matrix()) }
 
 // end is one side of a stream, with a reader who takes what he likes.
 type end struct {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/openbraid/braid/internal/golden"
 )
 
 func samples() []Frame {
@@ -38,19 +39,7 @@ func TestGolden(t *testing.T) {
 	if len(kinds) != int(last) {
 		t.Errorf("samples of %d kinds, there are %d", len(kinds), last)
 	}
-	const golden = "testdata/frames.txt"
-	if os.Getenv("BRAID_UPDATE") == "1" {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("%s (BRAID_UPDATE=1 writes it anew):\n%s\nwant\n%s", golden, b.String(), want)
-	}
+	golden.Same(t, "testdata/frames.txt", b.String())
 }
 
 // TestBad: what is no frame says so.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/rdma/soft/packet"
 )
 
@@ -106,19 +107,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%v (-sent +parsed):\n%s", op, d)
 		}
 	}
-	golden := filepath.Join("testdata", "packets.golden")
-	if os.Getenv("BRAID_UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("%s (-want +got):\n%s", golden, d)
-	}
+	golden.Same(t, "testdata/packets.golden", got.String())
 }
 
 // slowICRC is the recipe written down once more, bit by bit, over a whole IPv4 or IPv6 packet.
