@@ -58,6 +58,3 @@ func (c *Crank) Wake() {
 	}
 	c.mu.Unlock()
 }
-
-// WakeAt is when the keeper wakes if nothing arrives, on the engine's clock: 0 if it is awake, negative if never.
-func (c *Crank) WakeAt() int64 { return c.keeper.WakeAt.Load() }
