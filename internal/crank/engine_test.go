@@ -42,13 +42,13 @@ func (e *toy) enter() func() {
 
 func (e *toy) Turn() (n int) {
 	defer e.enter()()
+	e.turns.Add(1)
 	if e.closed.Load() {
 		e.t.Error("a turn of a closed engine")
 	}
 	if e.turn != nil {
 		n = e.turn()
 	}
-	e.turns.Add(1)
 	return n
 }
 
