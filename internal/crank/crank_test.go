@@ -126,6 +126,7 @@ func TestUnlockWakesKeeper(t *testing.T) {
 		was := e.turns.Load()
 		for range calls {
 			c.Lock()
+			e.posts++
 			c.Unlock()
 			time.Sleep(500 * time.Microsecond)
 		}

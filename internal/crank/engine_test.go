@@ -22,6 +22,7 @@ type toy struct {
 	queue  delivery.Queue
 	turn   func() int // what a turn does; nil: nothing
 	due    time.Duration
+	posts  int
 	read   *os.File // readable: something arrived
 	write  *os.File
 	inside atomic.Int32
