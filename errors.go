@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 
+	"github.com/openbraid/braid/internal/address"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/topo"
@@ -29,6 +30,7 @@ var (
 	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
 	ErrVersion       = wire.ErrVersion          // no common version
 	ErrSecret        = secret.ErrSecret         // the two sides have not the same secret; or what was given is none
+	ErrAddress       = address.ErrAddress       // ParseAddress, AddressOf: this is no address of a worker
 	ErrKey           = wire.ErrRKey             // ParseRKey: these bytes are no key
 
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.

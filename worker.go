@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/crank"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/rail"
+	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/sleep"
 	"github.com/openbraid/braid/internal/topo"
@@ -127,12 +128,17 @@ func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (
 	if err != nil {
 		return nil, opError("dial", addr, err)
 	}
+	return w.dial(ctx, addr, options, func(o worker.DialOptions) (*worker.Endpoint, *request.Request, error) { return w.eng.Dial(addrs, o) })
+}
+
+// dial waits for what begin begins.
+func (w *Worker) dial(ctx context.Context, addr string, options []DialOption, begin func(worker.DialOptions) (*worker.Endpoint, *request.Request, error)) (*Endpoint, error) {
 	o := worker.DialOptions{Mode: ErrorMode(w.n.cfg.ErrorMode).wire(), Secret: w.n.opts.Secret.s}
 	for _, option := range options {
 		option.dial(&o)
 	}
 	w.lock()
-	e, r, err := w.eng.Dial(addrs, o)
+	e, r, err := begin(o)
 	var ep *Endpoint
 	if err == nil {
 		ep = endpoint(e)

@@ -182,6 +182,19 @@ func TestBacklog(t *testing.T) {
 	if err := b.Refuses(nonce(6)); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
+	b = Backlog[int]{Unasked: true}
+	for n := range 2 * MaxBacklog { // nobody accepts them, so they don't wait
+		b.Begin(n, nonce(n))
+		if b.Arrived(n) != nil || b.Refuses(nonce(n+1)) != nil {
+			t.Fatal("it is refused", n)
+		}
+	}
+	if !b.Gone(5) {
+		t.Error("nobody was given it")
+	}
+	if left, _ := b.Close(); len(left) != 0 {
+		t.Error(left)
+	}
 	b = Backlog[int]{}
 	for n := range MaxBacklog {
 		b.Begin(n, nonce(n))

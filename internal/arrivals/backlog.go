@@ -22,6 +22,7 @@ type Backlog[E comparable] struct {
 	waiting []E
 	accepts request.Queue
 	closed  bool
+	Unasked bool // nobody accepts: endpoints are there, and don't wait
 }
 
 // offer is an endpoint by the nonce of the Hello that began it.
@@ -53,7 +54,7 @@ func (b *Backlog[E]) Begin(ep E, nonce [16]byte) { b.proving = append(b.proving,
 func (b *Backlog[E]) Arrived(ep E) *request.Request {
 	b.Gone(ep)
 	r := b.accepts.Pop()
-	if r == nil {
+	if r == nil && !b.Unasked {
 		b.waiting = append(b.waiting, ep)
 	}
 	return r
@@ -73,7 +74,7 @@ func (b *Backlog[E]) Next() (ep E, ok bool) {
 func (b *Backlog[E]) Wait(r *request.Request)        { b.accepts.Push(r) }
 func (b *Backlog[E]) Cancel(r *request.Request) bool { return b.accepts.Remove(r) }
 
-// Gone takes out an endpoint that has ended, and says whether it waited to be accepted.
+// Gone takes out an endpoint that has ended, and says whether nobody was given it: it waited to be accepted, or nobody accepts.
 func (b *Backlog[E]) Gone(ep E) (waited bool) {
 	for i := range b.proving {
 		if b.proving[i].ep == ep {
@@ -87,7 +88,7 @@ func (b *Backlog[E]) Gone(ep E) (waited bool) {
 			return true
 		}
 	}
-	return false
+	return b.Unasked
 }
 
 // Close ends it, and takes all out: endpoints that nobody will accept, and who waits for one.

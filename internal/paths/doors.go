@@ -108,6 +108,9 @@ func (d *Doors) Rebind() {
 // Addrs are the bound addresses, the one asked for first.
 func (d *Doors) Addrs() []string { return slices.Clone(d.addrs) }
 
+// Known are the addresses by which anybody may know the listener, at most most of them.
+func (d *Doors) Known(most int) []string { return topo.Known(d.g.View, d.addrs, most) }
+
 // Own is the way without a network to who listens at an address, nil if there is none.
 func (d *Doors) Own(addr string) *Path {
 	if d.own.Iface == nil || !slices.Contains(d.addrs, addr) {

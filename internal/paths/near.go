@@ -21,6 +21,14 @@ func Near(ifaces []transport.Iface) (near []transport.Iface) {
 	return near
 }
 
+// Here says whether a host, as who connects to one of the interfaces has it, is this one: all its clients have one address, or few.
+func (g *Ground) Here(ifaces []transport.Iface, host string) bool {
+	return g.View.Here(host) || slices.ContainsFunc(ifaces, func(i transport.Iface) bool {
+		a := i.Attr()
+		return (a.Local || a.Here != "") && a.Name == host
+	})
+}
+
 // InOrder says whether all interfaces execute frames in the order of their posting: of an accepted connection it isn't known which it came from.
 func InOrder(ifaces []transport.Iface) bool {
 	return !slices.ContainsFunc(ifaces, func(i transport.Iface) bool { return !i.Attr().InOrder })

@@ -1,11 +1,13 @@
 package paths
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/openbraid/braid/internal/health"
+	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/transport"
@@ -92,6 +94,7 @@ type Set struct {
 	all  []*Path
 	ways []*Path // for the first lane, not tried yet
 	made int
+	why  []error // ways for the first lane led nowhere
 
 	began      time.Duration
 	share      int // how many ways there were: each has its share of the time
@@ -356,6 +359,12 @@ func (s *Set) RedialAll() {
 		}
 	}
 }
+
+// Tried notes that a way for the first lane led nowhere, Why says of all of them why.
+func (s *Set) Tried(p *Path) {
+	s.why = append(s.why, &outcome.LaneError{Lane: p.String(), Err: p.Reason})
+}
+func (s *Set) Why() error { return errors.Join(s.why...) }
 
 // Settled says whether each path came up once, or did not.
 func (s *Set) Settled() bool {

@@ -108,6 +108,24 @@ func Told(v View, bound []string, local, remote string, most int) (addrs []strin
 	return addrs
 }
 
+// Known are the addresses by which a listener is reached from wherever: as Told, while it isn't known who will dial. Those of the loopback interface are among them
+// only if they were bound, or if there is no other.
+func Known(v View, bound []string, most int) (addrs []string) {
+	addrs = Told(v, bound, "", "", most)
+	for _, b := range bound {
+		if a, ok := ipOf(b); ok && a.IsLoopback() && len(addrs) < most {
+			addrs = append(addrs, b)
+		}
+	}
+	for _, b := range bound {
+		if a, ok := ipOf(b); ok && a.IsUnspecified() && len(addrs) == 0 {
+			_, port, _ := net.SplitHostPort(b)
+			addrs = append(addrs, net.JoinHostPort("127.0.0.1", port))
+		}
+	}
+	return addrs
+}
+
 // otherFamily is 1 for an address of the other family than at's, else 0.
 func otherFamily(addr string, at netip.Addr) int {
 	if a, ok := ipOf(addr); ok && at.IsValid() && a.Is4() != at.Is4() {

@@ -49,7 +49,8 @@ type Hello struct {
 	Instance Instance
 	// Incarnation and Endpoint are the sender's: of its process, never 0, and of this endpoint in it.
 	Incarnation, Endpoint uint64
-	// PeerIncarnation and PeerEndpoint are the receiver's as the sender knows them; both 0 on the first of an endpoint.
+	// PeerIncarnation and PeerEndpoint are the receiver's as the sender knows them. On the first of an endpoint both are 0, or PeerEndpoint is a
+	// worker's, see IsWorker: nobody else is meant.
 	PeerIncarnation, PeerEndpoint uint64
 	// Nonce comes back in the answer: only the echo of one's own nonce proves anything about the peer.
 	Nonce [16]byte
@@ -64,6 +65,13 @@ type Hello struct {
 	Keepalive, PeerTimeout uint32 // milliseconds
 	Name                   string // label for logs, see ValidName; AppendTo makes any text valid
 }
+
+// workerBit is set in the name of a worker, and in no endpoint's.
+const workerBit = 1 << 63
+
+// Worker is a worker's name, made of random bits. IsWorker says that a Hello that has it for PeerEndpoint is the first of an endpoint.
+func Worker(random uint64) (name uint64) { return random | workerBit }
+func IsWorker(name uint64) bool          { return name&workerBit != 0 }
 
 // HelloAck accepts a Hello: the lane instance is up.
 type HelloAck struct {

@@ -175,7 +175,7 @@ func (ep *Endpoint) end(h life.Event, err error) {
 	if r := ep.dial; r != nil {
 		ep.dial = nil
 		r.Retired = true
-		ep.w.report(r, ep.opError("dial", outcome.NotExecuted, err))
+		ep.w.Report(r, ep.opError("dial", outcome.NotExecuted, err))
 	}
 	switch {
 	case wasDialing:

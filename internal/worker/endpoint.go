@@ -45,6 +45,7 @@ type Endpoint struct {
 // peering is who is at the other end, and what was agreed with it.
 type peering struct {
 	names     failover.Names
+	to        wireup.Whom // that was dialed
 	terms     wireup.Terms
 	secret    secret.Secret // that both have, if any
 	key       wire.JoinKey
@@ -65,7 +66,6 @@ type lanes struct {
 	dial     *request.Request // waits for the first lanes
 	dialWait *timer.Timer     // of a dialer: for the lanes after the first; of an acceptor: for the first to be confirmed
 	suspend  *timer.Timer
-	tried    []error // why addresses and lanes did not work
 }
 
 // Stats are an endpoint's counters.
@@ -184,7 +184,7 @@ func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 }
 
 // Report implements outbox.Host.
-func (ep *Endpoint) Report(r *request.Request, err error) { ep.w.report(r, err) }
+func (ep *Endpoint) Report(r *request.Request, err error) { ep.w.Report(r, err) }
 
 // Later implements outbox.Host.
 func (ep *Endpoint) Later() { ep.w.turns.Set(timer.New(ep.Wake), ep.w.now) }

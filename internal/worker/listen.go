@@ -32,6 +32,7 @@ func (w *Worker) Listen(addr string, o ListenOptions) (*Listener, error) {
 		return nil, &outcome.Error{Op: "listen", Err: outcome.ErrClosed}
 	}
 	ln := &Listener{w: w, secret: o.Secret}
+	ln.backlog.Unasked = o.unasked
 	var err error
 	if ln.doors, err = paths.OpenDoors(&w.ground, w.ifaces, addr, ln, w.env.Log); err != nil {
 		return nil, &outcome.Error{Op: "listen", Peer: addr, Err: err}
@@ -64,7 +65,7 @@ func (ln *Listener) Close() error {
 	left, accepts := ln.backlog.Close()
 	for _, r := range accepts {
 		r.Retired = true
-		ln.w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrClosed})
+		ln.w.Report(r, &outcome.Error{Op: "accept", Err: outcome.ErrClosed})
 	}
 	for _, ep := range left {
 		ep.Abort()
@@ -89,7 +90,7 @@ func (ln *Listener) Accept() (*Endpoint, *request.Request, error) {
 func (ln *Listener) arrived(ep *Endpoint) {
 	if r := ln.backlog.Arrived(ep); r != nil {
 		r.Result, r.Retired = ep, true
-		ln.w.report(r, nil)
+		ln.w.Report(r, nil)
 	}
 }
 
@@ -105,7 +106,7 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 	l.helloNonce, l.ID = h.Nonce, h.Instance
 	my := failover.Identity{Incarnation: h.Incarnation, Endpoint: h.Endpoint}
 	yours := failover.Identity{Incarnation: h.PeerIncarnation, Endpoint: h.PeerEndpoint}
-	if yours == (failover.Identity{}) {
+	if yours == (failover.Identity{}) || w.isCalled(yours) {
 		w.welcomeNew(l, h, my)
 		return
 	}
@@ -147,6 +148,10 @@ func (w *Worker) welcomeNew(l *link, h wire.Hello, my failover.Identity) {
 	ln := l.ln
 	if h.Instance.Opener != wire.Dialer {
 		l.reject(wire.RejectBad, "the first lane is the dialer's to open")
+		return
+	}
+	if ln.backlog.Unasked && !wire.IsWorker(h.PeerEndpoint) {
+		l.reject(wire.RejectBad, "this is where who has the worker's address is let in (Worker.Connect), not who dials host and port")
 		return
 	}
 	if err := ln.backlog.Refuses(h.Nonce); err != nil {

@@ -36,7 +36,7 @@ func (w *Worker) Dial(addrs []string, o DialOptions) (*Endpoint, *request.Reques
 	}
 	ep := w.newEndpoint(wire.Dialer, addrs[0], o.Mode)
 	ep.paths = paths.Begin(&w.ground, ep, ways)
-	ep.secret = o.Secret
+	ep.secret, ep.to = o.Secret, o.to
 	r := w.pool.Get(request.Dial, ep.box)
 	ep.dial = r
 	ep.dialWait = timer.New(ep.dialSettled)
@@ -54,8 +54,7 @@ func (ep *Endpoint) dialNext() {
 			return
 		}
 	}
-	err := fmt.Errorf("%w: %w", outcome.ErrDial, errors.Join(ep.tried...))
-	ep.fail(&outcome.Error{Op: "dial", Peer: ep.addr, Err: err})
+	ep.fail(&outcome.Error{Op: "dial", Peer: ep.addr, Err: ep.to.Undialed(ep.paths.Why())})
 }
 
 // Attempt implements paths.Host: it opens a new instance on a path.
@@ -71,7 +70,7 @@ func (ep *Endpoint) Attempt(p *paths.Path) {
 	}
 	l.Tep = tep
 	p.Began()
-	hello := ep.terms.Hello(&w.cfg, ep.names, wireup.Nonce(w.env.Rand))
+	hello := ep.terms.Hello(&w.cfg, ep.to.Names(ep.names), wireup.Nonce(w.env.Rand))
 	hello.Instance = id
 	var preface wire.Preface
 	l.wu, preface = wireup.Open(wireup.Keys{Secret: ep.secret, Join: ep.key}, &hello)
@@ -109,7 +108,7 @@ func (ep *Endpoint) notTried(p *paths.Path, err error) {
 		ep.retry(p)
 		return
 	}
-	ep.tried = append(ep.tried, &outcome.LaneError{Lane: p.String(), Err: err})
+	ep.paths.Tried(p)
 }
 
 // attemptEnded: an instance that was never up is lost.
@@ -125,7 +124,7 @@ func (ep *Endpoint) attemptEnded(l *link, err error) {
 				return
 			}
 		}
-		ep.tried = append(ep.tried, &outcome.LaneError{Lane: l.path.String(), Err: err})
+		ep.paths.Tried(l.path)
 		ep.w.turns.Set(timer.New(func() {
 			if ep.state == life.Dialing {
 				ep.dialNext()
@@ -168,7 +167,7 @@ func (l *link) handshake(id uint8, body []byte) {
 		l.ep.dropped(l, errBusy)
 	case wireup.Closed:
 		if !l.path.Proven() { // the endpoint is gone only if that is where the peer was: anybody can repeat what the Hello says
-			l.ep.lose(l, errStranger)
+			l.ep.lose(l, l.ep.to.Not(s.Closed.Incarnation))
 			return
 		}
 		e := failover.Event{What: failover.ClosedArrived, ID: l.ID, Echo: true, Restarted: l.ep.names.Restarted(s.Closed.Incarnation)}
@@ -192,6 +191,10 @@ func (l *link) handshake(id uint8, body []byte) {
 func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 	theirs := failover.Identity{Incarnation: a.Incarnation, Endpoint: a.Endpoint}
 	first := ep.names.Yours == failover.Identity{}
+	if first && !ep.to.Any() && ep.to.Incarnation != a.Incarnation {
+		ep.lose(l, ep.to.Not(a.Incarnation))
+		return
+	}
 	if first {
 		terms, err := ep.terms.Agree(a.Mode, a.Required|a.Optional, a.MaxFrame, a.MaxMessage)
 		if err != nil {
@@ -296,6 +299,6 @@ func (ep *Endpoint) dialSettled() {
 	if r := ep.dial; r != nil {
 		ep.dial = nil
 		r.Retired = true
-		ep.w.report(r, nil)
+		ep.w.Report(r, nil)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/openbraid/braid/internal/wire"
 )
 
-var errRail, errStranger = errors.New("the rail can't be used any more"), errors.New("somebody else answers at this address")
+var errRail = errors.New("the rail can't be used any more")
 
 // RailsChanged takes a new table of this host's rails, between turns: lanes on rails that are gone are given up at once, rails
 // that came get lanes, and peers are told.

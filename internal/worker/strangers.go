@@ -2,7 +2,6 @@ package worker
 
 import (
 	"errors"
-	"net"
 
 	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/delivery"
@@ -25,7 +24,7 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 	w := ln.w
 	l := &link{w: w, ln: ln, wu: wireup.Accept(ln.secret), from: topo.HostOf(tep.Remote())}
 	l.Tep, l.Path = tep, -1
-	out, ok := w.room.Enter(l, l.from, w.near(l.from))
+	out, ok := w.room.Enter(l, l.from, w.ground.Here(w.ifaces, l.from))
 	if out != nil {
 		w.stranger(out, arrivals.ErrCrowded)
 	}
@@ -35,17 +34,6 @@ func (ln *Listener) Accepted(tep transport.Endpoint) (transport.Sink, transport.
 	l.limit = timer.New(l.late)
 	w.turns.Set(l.limit, w.now+w.cfg.HelloTimeout)
 	return l, transport.Options{Window: w.cfg.Window, Secret: ln.secret.IsSet()}
-}
-
-// near says whether a host is this one: all its clients have one address.
-func (w *Worker) near(host string) bool {
-	for _, i := range w.ifaces {
-		if a := i.Attr(); (a.Local || a.Here != "") && a.Name == host {
-			return true
-		}
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // stranger drops a connection that never became a lane.

@@ -7,43 +7,6 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// Release lets go of a request whose user's end is reported: it may be used for another operation at once.
-func (w *Worker) Release(r *request.Request) {
-	r.Held = false
-	w.pool.Put(r)
-}
-
-// report is the user's end of a request: once.
-func (w *Worker) report(r *request.Request, err error) {
-	if r.Reported {
-		return
-	}
-	if !r.Copied { // else the engine goes on with what is its own
-		r.Header, r.Payload = nil, nil
-	}
-	if r.OnSent != nil {
-		w.calls.Done(r.OnSent, err)
-		r.OnSent = nil
-	}
-	r.End(err)
-	w.pool.Put(r)
-}
-
-// Then has fn called when the user's end of r is reported, and lets go of it.
-func (w *Worker) Then(r *request.Request, fn func(error)) {
-	w.OnEnd(r, fn)
-	w.Release(r)
-}
-
-// OnEnd is Then, and r stays the user's.
-func (w *Worker) OnEnd(r *request.Request, fn func(error)) {
-	if r.Reported {
-		w.calls.Done(fn, r.Err)
-	} else {
-		r.OnSent = fn
-	}
-}
-
 // owner is the endpoint of a request, nil if it has none.
 func owner(r *request.Request) *Endpoint {
 	if b, ok := r.Owner.(*outbox.Box); ok {
@@ -62,7 +25,7 @@ func (w *Worker) Cancel(r *request.Request) {
 		for _, ln := range w.listeners {
 			if ln.backlog.Cancel(r) {
 				r.Retired = true
-				w.report(r, &outcome.Error{Op: "accept", Err: outcome.ErrCanceled})
+				w.Report(r, &outcome.Error{Op: "accept", Err: outcome.ErrCanceled})
 			}
 		}
 	case request.Dial:
@@ -76,7 +39,7 @@ func (w *Worker) Cancel(r *request.Request) {
 			w.tags.Cancel(r)
 			return
 		}
-		w.report(r, &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: outcome.ErrCanceled}) // its parts go on
+		w.Report(r, &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: outcome.ErrCanceled}) // its parts go on
 	case request.None, request.Close:
 	}
 }
@@ -104,7 +67,7 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 		if r.Kind == request.Close {
 			ep.endClose(cause)
 		}
-		w.report(r, err)
+		w.Report(r, err)
 	} else if e, ok := err.(*outcome.Error); ok {
 		e.Err = cause // why it was canceled
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/internal/wireup"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -36,21 +37,23 @@ type Options struct {
 type DialOptions struct {
 	Mode   wire.Mode
 	Secret secret.Secret // that both sides are to have; not set: none
+	to     wireup.Whom
 }
 
 // ListenOptions are a listener's own.
 type ListenOptions struct {
-	Secret secret.Secret // that both sides are to have; not set: none
+	Secret  secret.Secret // that both sides are to have; not set: none
+	unasked bool          // nobody accepts, and only who has the worker's address is let in
 }
 
 // Worker is one progress domain: its endpoints move when it does.
 type Worker struct {
-	cfg         config.Config
-	env         transport.Env
-	incarnation uint64
-	ground      paths.Ground // of all endpoints' paths: this host's rails, too
-	mem         *memory.Table
-	ifaces      []transport.Iface
+	cfg config.Config
+	env transport.Env
+	naming
+	ground paths.Ground // of all endpoints' paths: this host's rails, too
+	mem    *memory.Table
+	ifaces []transport.Iface
 
 	endpoints []*Endpoint // in the order of their ids
 	lastID    uint64
@@ -74,6 +77,7 @@ type Worker struct {
 // state is what the post path would otherwise allocate, and what a worker counts.
 type state struct {
 	outbox.Scratch
+	request.Desk
 	OnNew  func(*Endpoint) // run when an endpoint is made; set before the first
 	inTurn bool
 	closed bool
@@ -89,10 +93,10 @@ func New(o Options) (*Worker, error) {
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
-	w := &Worker{cfg: o.Config, env: o.Env, incarnation: o.Incarnation, mem: o.Memory,
+	w := &Worker{cfg: o.Config, env: o.Env, naming: naming{incarnation: o.Incarnation}, mem: o.Memory,
 		memory: reassembly.NewPool(4<<10, keep, keep)}
-	w.Scratch.Memory = o.Memory
-	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.report, Eager: w.cfg.Eager})
+	w.Scratch.Memory, w.Desk = o.Memory, request.DeskOf(&w.pool, &w.calls)
+	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report, Eager: w.cfg.Eager})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.clock.Now = w.env.Now
 	w.now = w.env.Now()
