@@ -45,20 +45,27 @@ func connect(tb testing.TB, a, b *soft.Device, bytes int) *link {
 // join brings the queue pairs from RESET to RTS.
 func (l *link) join(tb testing.TB) {
 	tb.Helper()
+	for i := range l.qp {
+		l.ready(tb, i, 0)
+	}
+}
+
+// ready connects one side, which expects psn first.
+func (l *link) ready(tb testing.TB, i int, psn uint32) {
+	tb.Helper()
 	must := func(err error) {
+		tb.Helper()
 		if err != nil {
 			tb.Fatal(err)
 		}
 	}
-	for i, q := range l.qp {
-		peer := l.dev[1-i]
-		must(q.Modify(rdma.QPAttr{State: rdma.Init, Access: rdma.AccessRemote}, rdma.MaskAccess))
-		must(q.Modify(rdma.QPAttr{State: rdma.RTR, AV: rdma.AHAttr{DGID: rdma.GIDFrom(peer.Addr().Addr()), Port: peer.Addr().Port()},
-			PathMTU: min(rdma.MTU4096, peer.Port().ActiveMTU), DestQPN: l.qp[1-i].Num(), MaxDestReads: 16, MinRNRTimer: 1},
-			rdma.MaskAV|rdma.MaskPathMTU|rdma.MaskDestQPN|rdma.MaskRQPSN|rdma.MaskMaxDestReads|rdma.MaskMinRNRTimer))
-		must(q.Modify(rdma.QPAttr{State: rdma.RTS, Timeout: 14, RetryCount: 7, RNRRetry: 7, MaxReads: 16},
-			rdma.MaskSQPSN|rdma.MaskTimeout|rdma.MaskRetryCount|rdma.MaskRNRRetry|rdma.MaskMaxReads))
-	}
+	q, peer := l.qp[i], l.dev[1-i]
+	must(q.Modify(rdma.QPAttr{State: rdma.Init, Access: rdma.AccessRemote}, rdma.MaskAccess))
+	must(q.Modify(rdma.QPAttr{State: rdma.RTR, AV: rdma.AHAttr{DGID: rdma.GIDFrom(peer.Addr().Addr()), Port: peer.Addr().Port()},
+		PathMTU: min(rdma.MTU4096, peer.Port().ActiveMTU), DestQPN: l.qp[1-i].Num(), RQPSN: psn, MaxDestReads: 16, MinRNRTimer: 1},
+		rdma.MaskAV|rdma.MaskPathMTU|rdma.MaskDestQPN|rdma.MaskRQPSN|rdma.MaskMaxDestReads|rdma.MaskMinRNRTimer))
+	must(q.Modify(rdma.QPAttr{State: rdma.RTS, Timeout: 14, RetryCount: 7, RNRRetry: 7, MaxReads: 16},
+		rdma.MaskSQPSN|rdma.MaskTimeout|rdma.MaskRetryCount|rdma.MaskRNRRetry|rdma.MaskMaxReads))
 }
 
 // post posts a signaled WRITE of n bytes of side i.

@@ -18,7 +18,7 @@ type responder struct {
 	heard   bool
 	msg     message
 	answers ring.Answers
-	results results
+	results ring.Results
 }
 
 // message is one of several packets that has begun.
@@ -30,39 +30,10 @@ type message struct {
 	len  uint32 // of a WRITE
 }
 
-// results are those of the atomics that the peer may ask for again.
-type results struct {
-	ring []result
-	next int
-}
-
-type result struct {
-	psn   uint32
-	orig  uint64
-	valid bool
-}
-
-// find is the latest result of a packet number, or nil: numbers come again.
-func (r *results) find(psn uint32) *result {
-	n := len(r.ring)
-	for i := range n {
-		if x := &r.ring[(r.next+n-1-i)%n]; x.valid && x.psn == psn {
-			return x
-		}
-	}
-	return nil
-}
-
 // open makes room for so many READs and atomics at a time, keeping what there is.
 func (r *responder) open(reads int) {
 	r.answers.Grow(reads)
-	if n := max(1, reads); n > len(r.results.ring) {
-		old := r.results
-		ring := make([]result, n)
-		k := copy(ring, old.ring[old.next:])
-		copy(ring[k:], old.ring[:old.next])
-		r.results.ring, r.results.next = ring, len(old.ring)%n
-	}
+	r.results.Grow(reads)
 }
 
 // request takes a packet of the peer.
@@ -266,8 +237,7 @@ func (r *responder) atomic(q *queuePair, p *packet.Packet) {
 		return
 	}
 	orig := apply(word(b), p)
-	r.results.ring[r.results.next] = result{psn: p.PSN, orig: orig, valid: true}
-	r.results.next = (r.results.next + 1) % len(r.results.ring)
+	r.results.Keep(p.PSN, orig)
 	r.epsn = rdma.PSNAdd(r.epsn, 1)
 	r.msn = rdma.PSNAdd(r.msn, 1)
 	r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: orig})
@@ -301,8 +271,8 @@ func (r *responder) repeated(q *queuePair, p *packet.Packet) {
 			r.queueRead(p, true)
 		}
 	case p.Opcode == packet.CompareSwap || p.Opcode == packet.FetchAdd:
-		if x := r.results.find(p.PSN); x != nil && r.answers.Data < int(q.attr.MaxDestReads) {
-			r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: x.orig})
+		if orig, ok := r.results.Find(p.PSN); ok && r.answers.Data < int(q.attr.MaxDestReads) {
+			r.answers.Push(ring.Answer{Kind: ring.Atomic, PSN: p.PSN, MSN: r.msn, Orig: orig})
 		}
 	case p.AckReq:
 		r.answers.Acknowledge(rdma.PSNAdd(r.epsn, -1), r.msn)

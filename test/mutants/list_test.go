@@ -194,7 +194,8 @@ var mutants = []mutant{
 	// The RDMA device.
 	{"a repeated atomic is executed again", "rdma/soft/responder.go",
 		"	case diff < 0:\n		r.repeated(q, p)\n		return", "	case diff < 0 && p.Opcode == packet.FetchAdd:\n		r.atomic(q, p)\n		return\n	case diff < 0:\n		r.repeated(q, p)\n		return", device},
-	{"an atomic's result is forgotten", "rdma/soft/responder.go", "if x := r.results.find(p.PSN); x != nil && ", "if x := r.results.find(p.PSN); x != nil && false && ", device},
+	{"an atomic's result is forgotten", "rdma/soft/responder.go", "if orig, ok := r.results.Find(p.PSN); ok && ", "if orig, ok := r.results.Find(p.PSN); ok && false && ", device},
+	{"fewer results are kept than were agreed", "rdma/soft/responder.go", "r.results.Grow(reads)", "r.results.Grow(reads / 2)", "./rdma/soft -run AskedForAgain"},
 	{"an acknowledgement ends a READ whose answer was lost", "rdma/soft/answer.go",
 		"r.ring.OpAt(i).Answered() && rdma.PSNDiff(s.first+s.n, r.una) > 0 {", "false {", device},
 	{"a READ is asked for again beyond what was asked for", "rdma/soft/send.go", "min(segment-r.off%segment, s.n-r.off)", "min(segment, s.n-r.off)", device},

@@ -152,3 +152,43 @@ func TestAnswers(t *testing.T) {
 		t.Error("cleared")
 	}
 }
+
+// TestResults: the last ones are found, the latest of a packet number first; what is older is gone; room that grows keeps all.
+func TestResults(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type kept struct {
+			psn  uint32
+			orig uint64
+		}
+		var r ring.Results
+		var model []kept // the latest last
+		room := rapid.IntRange(0, 5).Draw(t, "room")
+		r.Grow(room)
+		room = max(1, room)
+		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				n := rapid.IntRange(0, 20).Draw(t, "grow")
+				r.Grow(n)
+				room = max(room, n)
+			case 1, 2:
+				k := kept{rapid.Uint32Range(0, 7).Draw(t, "psn"), uint64(i) + 1}
+				r.Keep(k.psn, k.orig)
+				if model = append(model, k); len(model) > room {
+					model = model[len(model)-room:]
+				}
+			default:
+				psn := rapid.Uint32Range(0, 7).Draw(t, "psn")
+				var want kept
+				for _, k := range model {
+					if k.psn == psn {
+						want = k
+					}
+				}
+				if orig, ok := r.Find(psn); orig != want.orig || ok != (want.orig != 0) {
+					t.Fatalf("of %d: %d, %v, want %d; kept are %v of %d", psn, orig, ok, want.orig, model, room)
+				}
+			}
+		}
+	})
+}
