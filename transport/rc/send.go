@@ -16,8 +16,8 @@ const (
 	// earlySend is how much may be collected before Post sends by itself.
 	earlySend = 64 << 10
 	maxInline = 128
-	// ackBytes is how much one acknowledgement covers at most.
-	ackBytes = 64 << 10
+	// ackBytes is how much one acknowledgement covers at most: each costs both sides a packet (docs/performance.md).
+	ackBytes = 256 << 10
 	// maxControl is how much control frames may wait; a single larger one is taken too. There is one for each message that is
 	// refused, and a turn may bring ten thousands.
 	maxControl = 16 << 20
