@@ -119,6 +119,8 @@ func Check(i transport.Iface) string {
 				return fmt.Sprintf("sent %d segments, granted are %d", ep.flow.sent, ep.flow.limit)
 			case ep.state > up && !r.Frozen && ep.state != closed:
 				return fmt.Sprintf("%v, and its ring is not frozen", ep.state)
+			case ep.state > up && (!ep.out.Empty() || ep.out.Asking || ep.reads.inLine || ep.owes()):
+				return fmt.Sprintf("%v, and it has something to say (R8)", ep.state)
 			}
 		}
 		if r := &p.reads; r.Free < 0 || r.Free+r.Done+reading != r.Limit {
@@ -129,6 +131,28 @@ func Check(i transport.Iface) string {
 		}
 	}
 	return ""
+}
+
+// Room is how many places of the send queue, and how many bytes that may be read, an interface's first port has, and whether that is all that there ever are.
+func Room(i transport.Iface) (places, bytes int, all bool) {
+	p := i.(*iface).ports[0]
+	return p.credits.Free, p.reads.Free, p.credits.Free == p.credits.Depth && p.reads.Free == p.reads.Limit
+}
+
+// Waits says who waits for what: for tests whose time is over.
+func Waits(i transport.Iface) (s string) {
+	for _, p := range i.(*iface).ports {
+		s += fmt.Sprintf("port %v: keys %v, places %+v, %d in line; reads %+v, %d in line\n", p.addr, p.keys.Life(), p.credits, len(p.line), p.reads, len(p.readers))
+		for _, ep := range p.eps {
+			if ep == nil {
+				continue
+			}
+			control, data := ep.out.Waiting()
+			s += fmt.Sprintf("  %v to %s: %+v; %d work requests under way, %d and %d bytes wait; segments %+v; %d offers wait; room is owed %v, said %d times\n",
+				ep.state, ep.remote, ep.Counts(), ep.ring.Len(), control, data, ep.flow, len(ep.reads.waiting), ep.starved, ep.call.times)
+		}
+	}
+	return s
 }
 
 // Leak is what an interface whose endpoints are closed, and which has had its turns, has not given back; "" is nothing.

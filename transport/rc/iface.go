@@ -137,6 +137,9 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 		}
 	}
 	p, err := f.open(Place{Local: at})
+	if err == nil {
+		err = mail.Reaches(p.ways.GID, at.Addr()) // else nobody reaches us
+	}
 	if err != nil {
 		return fail(err)
 	}

@@ -2,6 +2,7 @@ package rc_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -57,6 +58,9 @@ func (p *peer) Executed(tag uint64, err error) {
 	e := &p.ends[tag]
 	e.executed++
 	e.err = err
+	if err != nil && len(p.errs) == 0 && !errors.Is(err, errStop) && !errors.Is(err, transport.ErrClosed) {
+		p.w.Errorf("%s: frame %d ended with %v before OnError was called", p.name, tag, err)
+	}
 	if err == nil && p.other != nil && tag >= p.other.got {
 		p.w.Errorf("%s: frame %d is executed, the peer has taken %d", p.name, tag, p.other.got)
 	}
@@ -188,7 +192,7 @@ func (w *network) until(what string, ok func() bool) {
 	w.Helper()
 	for end := w.Now() + 20*time.Second; !ok(); w.turn() {
 		if w.Now() > end {
-			w.Fatalf("waited for %s", what)
+			w.Fatalf("waited for %s\n%s", what, w.waits())
 		}
 	}
 }
@@ -313,7 +317,18 @@ func (s *pairs) idle(ps ...*peer) {
 			return
 		}
 		if s.Now() > end {
-			s.Fatalf("not given back: %s", why)
+			s.Fatalf("not given back: %s\n%s", why, s.waits())
 		}
 	}
 }
+
+// waits is who waits for what, of everybody.
+func (w *network) waits() (s string) {
+	for i, f := range w.ifaces {
+		s += fmt.Sprintf("interface %d, at %v:\n%s", i, w.Now(), rc.Waits(f))
+	}
+	return s
+}
+
+// pair is two interfaces, to wait for what is left of their connections.
+func (w *network) pair(a, b transport.Iface) *pairs { return &pairs{network: w, a: a, b: b} }

@@ -60,13 +60,13 @@ type ability struct {
 // open makes what every connection needs. On an error the device is to be closed.
 func (p *port) open(at Place) (err error) {
 	p.ways = mail.Ways{Device: p.dev, TrafficClass: p.f.o.TrafficClass, HopLimit: p.f.o.HopLimit}
-	if p.ways.GID, err = mail.ChooseGID(p.dev.GIDs(), at.Local.Addr(), p.f.o.GIDIndex); err != nil {
+	if p.pd, err = p.dev.AllocPD(); err != nil {
+		return err
+	}
+	if err = p.ways.Choose(p.pd, at.Local.Addr(), p.f.o.GIDIndex); err != nil {
 		return err
 	}
 	if err = p.f.o.trusted(p.ways.GID.GID.IP()); err != nil {
-		return err
-	}
-	if p.pd, err = p.dev.AllocPD(); err != nil {
 		return err
 	}
 	p.mem.PD, p.recvs.Device = p.pd, p.dev

@@ -27,6 +27,7 @@ type network struct {
 	rules  []carrier.Rule // of each device
 	config func(*soft.Config)
 	plain  bool // the devices have no windows
+	hooks  *hooks
 	port   uint16
 }
 
@@ -38,12 +39,16 @@ type nic struct {
 	plain  bool
 	bare   bool         // it has no address any more
 	events []rdma.Event // that the device is to have said
+	hooks  *hooks
 }
 
 // GIDs implements rdma.Device.
 func (n *nic) GIDs() []rdma.GIDEntry {
 	if n.bare {
 		return nil
+	}
+	if n.hooks != nil && n.hooks.table != nil {
+		return n.hooks.table
 	}
 	return n.Device.GIDs()
 }
@@ -103,7 +108,7 @@ func (w *network) open(local netip.Addr) func(rc.Place) (rdma.Device, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &nic{Device: d, faults: f, plain: w.plain}
+		n := &nic{Device: d, faults: f, plain: w.plain, hooks: w.hooks}
 		w.nics = append(w.nics, n)
 		return n, nil
 	}

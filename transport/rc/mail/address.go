@@ -3,34 +3,33 @@ package mail
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/openbraid/braid/rdma"
 )
 
-// ChooseGID is the row of a port's table that is used. want, if it isn't nil, is the index that somebody asked for; local, if it is
+// Candidates are the rows of a port's table that may be used, the best first. want, if it isn't nil, is the index that somebody asked for; local, if it is
 // valid, the address. Else: RoCE v2 before v1, IPv4 before IPv6, and a link-local address last.
 //
 // Source: uct_ib_device_select_gid.
-func ChooseGID(table []rdma.GIDEntry, local netip.Addr, want *int) (rdma.GIDEntry, error) {
-	best, found := rdma.GIDEntry{}, false
+func Candidates(table []rdma.GIDEntry, local netip.Addr, want *int) ([]rdma.GIDEntry, error) {
+	var rows []rdma.GIDEntry
 	for _, e := range table {
-		switch {
-		case want != nil && e.Index != *want, local.IsValid() && e.GID.IP() != local:
-			continue
-		case !found || rank(e) < rank(best):
-			best, found = e, true
+		if (want == nil || e.Index == *want) && (!local.IsValid() || e.GID.IP() == local) {
+			rows = append(rows, e)
 		}
 	}
 	switch {
-	case !found && want != nil:
-		return best, fmt.Errorf("the port has no GID with index %d and address %v: %v", *want, local, table)
-	case !found:
-		return best, fmt.Errorf("the port has no GID of %v: %v", local, table)
+	case len(rows) == 0 && want != nil:
+		return nil, fmt.Errorf("the port has no GID with index %d and address %v: %v", *want, local, table)
+	case len(rows) == 0:
+		return nil, fmt.Errorf("the port has no GID of %v: %v", local, table)
 	}
-	return best, nil
+	slices.SortStableFunc(rows, func(a, b rdma.GIDEntry) int { return rank(a) - rank(b) })
+	return rows, nil
 }
 
-// rank orders GIDs: the least is chosen.
+// rank orders GIDs: the least is the best.
 func rank(e rdma.GIDEntry) int {
 	ip, r := e.GID.IP(), 0
 	if e.Type != rdma.RoCEv2 {

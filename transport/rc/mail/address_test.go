@@ -12,7 +12,7 @@ func gid(i int, addr string, t rdma.GIDType) rdma.GIDEntry {
 	return rdma.GIDEntry{Index: i, GID: rdma.GIDFrom(netip.MustParseAddr(addr)), Type: t}
 }
 
-func TestChooseGID(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	all := []rdma.GIDEntry{
 		gid(0, "fe80::1", rdma.RoCEv1), gid(1, "fe80::1", rdma.RoCEv2), gid(2, "10.0.0.1", rdma.RoCEv1),
 		gid(3, "2001:db8::1", rdma.RoCEv2), gid(5, "10.0.0.1", rdma.RoCEv2), gid(6, "10.0.0.2", rdma.RoCEv2),
@@ -39,9 +39,9 @@ func TestChooseGID(t *testing.T) {
 		if c.local != "" {
 			local = netip.MustParseAddr(c.local)
 		}
-		e, err := mail.ChooseGID(c.table, local, c.want)
-		if (err != nil) != (c.index < 0) || err == nil && e.Index != c.index {
-			t.Errorf("of %v for %q: %v, %v, want index %d", c.table, c.local, e, err, c.index)
+		rows, err := mail.Candidates(c.table, local, c.want)
+		if (err != nil) != (c.index < 0) || err == nil && rows[0].Index != c.index {
+			t.Errorf("of %v for %q: %v, %v, want index %d first", c.table, c.local, rows, err, c.index)
 		}
 	}
 	if mail.Reaches(all[4], netip.MustParseAddr("10.9.9.9")) != nil {

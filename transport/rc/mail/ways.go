@@ -1,6 +1,10 @@
 package mail
 
 import (
+	"errors"
+	"fmt"
+	"net/netip"
+
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
@@ -13,6 +17,27 @@ type Ways struct {
 	Port   uint16 // where datagrams arrive
 	// TrafficClass and HopLimit of all of them.
 	TrafficClass, HopLimit uint8
+}
+
+// Choose takes the best row of the device's table that works: with each an address handle to itself is made, and the next one is tried where the device
+// refuses.
+//
+// Source: uct_ib_device_test_roce_gid_index.
+func (w *Ways) Choose(pd rdma.PD, local netip.Addr, want *int) error {
+	rows, err := Candidates(w.Device.GIDs(), local, want)
+	if err != nil {
+		return err
+	}
+	var refused []error
+	for _, e := range rows {
+		w.GID, w.Row = e, e.Index
+		ah, err := pd.CreateAH(w.Self())
+		if err == nil {
+			return ah.Destroy()
+		}
+		refused = append(refused, fmt.Errorf("the device can't send from GID %d (%v, %v): %w", e.Index, e.GID, e.Type, err))
+	}
+	return errors.Join(refused...)
 }
 
 // Letter is the way of datagrams to a peer.
