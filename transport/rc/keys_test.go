@@ -23,6 +23,8 @@ type keyDevice struct {
 	attr    func(*rdma.DeviceAttr)
 	swallow bool // binds are never executed
 	binds   int
+	busy    bool // windows can't be given back
+	windows int  // that were made and not given back
 }
 
 func (d *keyDevice) Attr() rdma.DeviceAttr {
@@ -48,6 +50,31 @@ func (p *keyDomain) CreateQP(a rdma.QPInit) (rdma.QP, error) {
 	return &keyPair{q, p.d}, err
 }
 
+func (p *keyDomain) AllocMW(t rdma.MWType) (rdma.MW, error) {
+	w, err := p.PD.AllocMW(t)
+	if err == nil {
+		p.d.windows++
+	}
+	return &keyWindow{w, p.d}, err
+}
+
+type keyWindow struct {
+	rdma.MW
+	d *keyDevice
+}
+
+// Dealloc ends the key at once in any case, as devices do.
+func (w *keyWindow) Dealloc() error {
+	err := w.MW.Dealloc()
+	if w.d.busy {
+		return rdma.ErrBusy
+	}
+	if err == nil {
+		w.d.windows--
+	}
+	return err
+}
+
 type keyPair struct {
 	rdma.QP
 	d *keyDevice
@@ -58,6 +85,7 @@ func (q *keyPair) PostSend(wrs []rdma.SendWR) (int, rdma.Status) {
 		if q.d.binds++; q.d.swallow {
 			return 1, rdma.Posted
 		}
+		wrs[0].Bind.MW = wrs[0].Bind.MW.(*keyWindow).MW
 	}
 	return q.QP.PostSend(wrs)
 }

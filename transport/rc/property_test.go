@@ -13,9 +13,12 @@ import (
 
 // TestBooks: random operations, faults, hand-overs and ends over several connections of two ports, with places in the completion queue
 // for a few sends. After each turn the books hold (Check: R4, R5, R6, R10, credits); each frame ends once (R3), executed only if the
-// peer took it, and read or sent alike; OnError comes at most once, before any end of that failure (R1); a held endpoint takes nothing (R7); in the end
-// everything has come back.
+// peer took it, and read or sent alike; OnError comes at most once, before any end of that failure (R1), whatever it decides; a cancel ends all at
+// once, in every state (R2); a held endpoint takes nothing (R7), and has nothing left to say (R8); in the end everything has come back, in time (R9).
+//
+// At least 100,000 steps, as often as rapid runs it by default, and everything that can happen has happened often.
 func TestBooks(t *testing.T) {
+	runs, tally := 0, map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		n := newNetwork(t, rapid.Uint64().Draw(rt, "seed"), fabricLatency)
 		o := quick
@@ -32,9 +35,11 @@ func TestBooks(t *testing.T) {
 		if rapid.Bool().Draw(rt, "lossy") {
 			n.rules = []carrier.Rule{{Share: 0.01, Drop: true}, {Share: 0.01, Double: true}, {Share: 0.01, Corrupt: true}}
 		}
-		b := &books{rt: rt, pairs: newPairsOn(n, o)}
-		steps := rapid.IntRange(500, 2000).Draw(rt, "steps")
+		b := &books{rt: rt, pairs: newPairsOn(n, o), tally: tally}
+		runs++
+		steps := rapid.IntRange(1000, 2000).Draw(rt, "steps")
 		for range steps {
+			tally["step"]++
 			b.step()
 			if t.Failed() {
 				rt.Fatalf("see above")
@@ -45,25 +50,54 @@ func TestBooks(t *testing.T) {
 		}
 		b.idle(b.all...)
 		b.shut()
+		b.count()
 		if t.Failed() {
 			rt.Fatalf("see above")
 		}
 	})
+	t.Logf("%d runs: %v", runs, tally)
+	if runs < 100 {
+		return // -short
+	}
+	for what, least := range map[string]int{"step": 100_000, "post": 20_000, "frame": 8000, "lost": 500, "purged": 100, "completed": 40,
+		"cancel": 60, "close": 60, "move": 20, "link": 20} {
+		if tally[what] < least {
+			t.Errorf("%s: %d times, want %d: this proves too little", what, tally[what], least)
+		}
+	}
+}
+
+// count adds up what has happened.
+func (b *books) count() {
+	for _, p := range b.all {
+		b.tally["frame"] += int(p.got)
+		b.tally["lost"] += len(p.errs)
+		for _, e := range p.ends {
+			b.tally["purged"] += e.handed
+		}
+	}
 }
 
 // books is one run.
 type books struct {
 	*pairs
-	rt  *rapid.T
-	all []*peer // two by two
+	rt    *rapid.T
+	all   []*peer // two by two
+	tally map[string]int
 }
 
 func (b *books) n(limit int, what string) int { return rapid.IntRange(0, limit-1).Draw(b.rt, what) }
 
+// rare is true once in so many times: rapid favours the ends of a range, so it is a number in the middle.
+func (b *books) rare(times int, what string) bool { return b.n(times, what) == times*3/4 }
+
 // step does one thing.
 func (b *books) step() {
-	if len(b.all) < 2 || b.n(60, "dial") == 0 && len(b.all) < 40 {
+	if len(b.all) < 2 || b.rare(32, "dial") && len(b.all) < 40 {
 		c, d := b.dial()
+		for _, p := range []*peer{c, d} {
+			p.decision = rapid.SampledFrom([]transport.Decision{transport.Hold, transport.Complete}).Draw(b.rt, "decision")
+		}
 		b.all = append(b.all, c, d)
 		for range b.n(20, "turns") {
 			b.turn()
@@ -84,39 +118,46 @@ func (b *books) step() {
 	case 5:
 		p.ep.RequestAck()
 	case 6:
-		if b.n(4, "cut") == 0 {
+		if b.rare(8, "cut") {
 			b.silence(p.ep)
 		}
 	case 7:
-		if b.n(8, "mend") == 0 {
+		if b.n(2, "mend") == 0 {
 			for _, n := range b.live() {
 				n.faults.SetRules(b.rules...)
 			}
 		}
 	case 8:
-		if b.n(10, "link") == 0 {
+		if b.rare(32, "link") {
+			b.tally["link"]++
 			b.SetLink(addrA, false)
 			b.turn()
 			b.SetLink(addrA, true)
 		}
 	case 9:
-		if b.n(20, "move") == 0 {
+		if b.rare(32, "move") {
+			b.tally["move"]++
 			b.Move(addrB)
 		}
 	case 10:
-		if b.n(6, "hand over") == 0 {
+		if b.rare(8, "hand over") {
 			b.handOver(p, o)
 		}
 	case 11:
-		if b.n(12, "cancel") == 0 {
+		if b.rare(16, "cancel") {
+			b.tally["cancel"]++
 			p.ep.Cancel(errStop)
+			if n := p.first(); n != uint64(len(p.ends)) {
+				b.Errorf("cancelled, and frame %d of %d has not ended", n, len(p.ends))
+			}
 		}
 	case 12:
-		if b.n(12, "close") == 0 {
+		if b.rare(16, "close") {
+			b.tally["close"]++
 			p.close()
 		}
 	default:
-		for range b.n(6, "turns") {
+		for range b.n(20, "turns") {
 			b.turn()
 		}
 	}
@@ -136,6 +177,7 @@ func (b *books) load(p *peer) {
 		}
 	}
 	held := p.frozen || len(p.errs) > 0
+	b.tally["post"]++
 	st := p.post(rapid.SampledFrom([]int{0, 1, 100, 3000, 40_000, 200_000}).Draw(b.rt, "size"))
 	if held && st != transport.Failed {
 		b.Errorf("a post on a held endpoint says %v", st)
@@ -151,6 +193,13 @@ func (b *books) handOver(p, o *peer) {
 		x.quiesce()
 	}
 	for _, x := range []*peer{p, o} {
+		if x.decision == transport.Complete && len(x.errs) > 0 {
+			b.tally["completed"]++
+			if n := x.first(); n != uint64(len(x.ends)) {
+				b.Errorf("frame %d of %d has not ended with the failure", n, len(x.ends))
+			}
+			continue
+		}
 		r, err := x.purge(x.other.got, b.n(5, "fails at"))
 		if err != nil && !errors.Is(err, errStop) {
 			b.Errorf("purge(%d) of %d posted: %+v, %v", x.other.got, len(x.ends), r, err)
