@@ -145,6 +145,7 @@ func TestAtomics(t *testing.T) {
 	eachSeed(t, 40, 10, func(seed uint64) *world {
 		s := shapeOf(seed)
 		s.ops, s.faults, s.atomics = 80, 6, true
+		s.devices = min(int(seed%3)*s.lanes/2, s.lanes) // none, half, or all
 		w := newWorld(seed, s)
 		w.run()
 		return w
