@@ -229,6 +229,8 @@ var mutants = []mutant{
 
 	// The rc transport.
 	{"frames end before the handler is asked", "transport/rc/endpoint.go", "	if ep.sink.OnError(err) == transport.Complete && ep.state != closed {\n", "	ep.led.Cancel(err)\n	if ep.sink.OnError(err) == transport.Complete && ep.state != closed {\n", rc},
+	{"a cancel waits for places", "transport/rc/endpoint.go", "	ep.silence()\n	ep.led.Cancel(err)\n", "	ep.silence()\n	if ep.p.credits.Free < 2 {\n		return\n	}\n	ep.led.Cancel(err)\n", "./transport/rc -run TestCancel"},
+	{"a GID is taken untried", "transport/rc/mail/ways.go", "		if err == nil {\n			return ah", "		if err != nil {\n			return nil\n		} else {\n			return ah", "./transport/rc -run TestGIDs"},
 	{"while held, places don't come back", "transport/rc/send.go", "	ep.p.credits.Give(e.N)\n", "	if ep.state <= up {\n		ep.p.credits.Give(e.N)\n	}\n", rc},
 	{"places of a destroyed queue pair are lost", "transport/rc/endpoint.go", "		p.credits.Keep(e.N)\n", "", rc},
 	{"places of a destroyed queue pair are free at once", "transport/rc/queue/credits.go", "c.Kept += n", "c.Free += n", rc},

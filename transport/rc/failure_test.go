@@ -95,6 +95,61 @@ func TestErrorHold(t *testing.T) {
 	s.idle(c, d, e, f)
 }
 
+// TestAllButOne (j): of many connections that share eight places all but one lose their peer, with everything full; the one goes on during that and after, and
+// what the others had comes back, whatever their owners do about them.
+func TestAllButOne(t *testing.T) {
+	o := quick
+	o.SendCQ = 8
+	s := newPairs(t, 13, o)
+	var all []*peer
+	var dead []*peer
+	for i := range 20 {
+		c, d := s.connect()
+		if c.decision = transport.Hold; i%2 == 0 {
+			c.decision = transport.Complete
+		}
+		all = append(all, c, d)
+		dead = append(dead, c)
+	}
+	c, d := all[20], all[21]
+	dead = append(dead[:10], dead[11:]...)
+	var eps []transport.Endpoint
+	for _, p := range dead {
+		eps = append(eps, p.ep)
+	}
+	s.silence(eps...)
+	for _, p := range all {
+		if p.name == "dialer" {
+			p.posts(60, 5000)
+		}
+	}
+	s.until("the failures, and the one that lives", func() bool {
+		for _, p := range dead {
+			if len(p.errs) == 0 {
+				return false
+			}
+		}
+		return d.got == 60 && c.first() == 60
+	})
+	for i, p := range dead {
+		if i%4 == 1 { // held: handed over; the others are left as they are
+			if _, err := p.purge(p.other.quiesce(), -1); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	c.posts(60, 5000)
+	s.until("more of it", func() bool { return d.got == 120 && c.first() == 120 })
+	if len(c.errs)+len(d.errs) > 0 {
+		t.Error(c.errs, d.errs)
+	}
+	s.settle(time.Millisecond)
+	if places, _, ok := rc.Room(s.a); !ok {
+		t.Errorf("%d of 8 places came back", places)
+	}
+	s.idle(all...)
+}
+
 // TestPurge (c, d, e): by position, in the middle of a message of several segments, in pieces, again, and on a healthy endpoint.
 func TestPurge(t *testing.T) {
 	for _, share := range []int{0, 50, 100} {

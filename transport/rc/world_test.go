@@ -152,10 +152,14 @@ func (w *network) silenceAnswers() {
 	}
 }
 
-// silence has the network lose everything between an endpoint and its peer but datagrams of other connections.
-func (w *network) silence(ep transport.Endpoint) {
-	own, peer := rc.Numbers(ep)
+// silence has the network lose everything between endpoints and their peers but datagrams of other connections.
+func (w *network) silence(eps ...transport.Endpoint) {
+	var rules []carrier.Rule
+	for _, ep := range eps {
+		own, peer := rc.Numbers(ep)
+		rules = append(rules, carrier.Rule{QP: &own, Share: 1, Drop: true}, carrier.Rule{QP: &peer, Share: 1, Drop: true})
+	}
 	for _, n := range w.live() {
-		n.faults.SetRules(append([]carrier.Rule{{QP: &own, Share: 1, Drop: true}, {QP: &peer, Share: 1, Drop: true}}, w.rules...)...)
+		n.faults.SetRules(append(rules[:len(rules):len(rules)], w.rules...)...)
 	}
 }
