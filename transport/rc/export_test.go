@@ -139,6 +139,14 @@ func Room(i transport.Iface) (places, bytes int, all bool) {
 	return p.credits.Free, p.reads.Free, p.credits.Free == p.credits.Depth && p.reads.Free == p.reads.Limit
 }
 
+// InLine is how many endpoints wait for a place in the send queue, and how many for bytes that they may read.
+func InLine(i transport.Iface) (places, reads int) {
+	for _, p := range i.(*iface).ports {
+		places, reads = places+len(p.line), reads+len(p.readers)
+	}
+	return places, reads
+}
+
 // Waits says who waits for what: for tests whose time is over.
 func Waits(i transport.Iface) (s string) {
 	for _, p := range i.(*iface).ports {

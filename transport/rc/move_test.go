@@ -146,6 +146,25 @@ func TestFarewell(t *testing.T) {
 	}
 }
 
+// TestFarewellEnds: who leaves and is not heard, since nobody is there any more, says it four times and lets go.
+func TestFarewellEnds(t *testing.T) {
+	s := newPairs(t, 35, quick)
+	c, d := s.connect()
+	for _, n := range s.live() {
+		n.faults.SetRules(carrier.Rule{Share: 1, Drop: true})
+	}
+	c.close()
+	s.settle(100 * time.Millisecond)
+	if why := rc.Leak(s.a); why == "" {
+		t.Error("it has said it less than four times")
+	}
+	s.settle(100 * time.Millisecond) // 10, 20, 40 and 80
+	if why := rc.Leak(s.a); why != "" {
+		t.Error(why)
+	}
+	s.idle(c, d)
+}
+
 // TestSpoofedLeave: a datagram that does not know the connection's name ends nothing.
 func TestSpoofedLeave(t *testing.T) {
 	s := newPairs(t, 23, rc.Options{})
