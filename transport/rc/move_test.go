@@ -51,6 +51,23 @@ func TestMoveWhileSending(t *testing.T) {
 	s.idle(c, d)
 }
 
+// TestMoveWithoutNews: where nobody says that an address has moved, as over sockets, a request is said again, in the new place; a connection that stands is given up when
+// its patience is over, and the next one finds the new place.
+func TestMoveWithoutNews(t *testing.T) {
+	s := newPairs(t, 36, quick)
+	e, f := s.connect()
+	s.live()[1].deaf = true // opened to dial
+	c, d := s.dial()
+	e.posts(3, 100)
+	s.Move(addrB)
+	s.until("a connection all the same", func() bool { return c.up == 1 && d.ep != nil })
+	s.until("the end of the one before", lost(e))
+	g, h := s.connect()
+	g.posts(3, 100)
+	s.until("frames in the new place", func() bool { return h.got == 3 && f.got == 0 })
+	s.idle(c, d, e, f, g, h)
+}
+
 // TestHandlesAreRefreshed: a datagram that is sent after its address moved doesn't share the handle of one that has not left yet.
 func TestHandlesAreRefreshed(t *testing.T) {
 	s := newPairs(t, 25, quick)

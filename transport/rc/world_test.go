@@ -39,6 +39,7 @@ type nic struct {
 	plain  bool
 	bare   bool         // it has no address any more
 	events []rdma.Event // that the device is to have said
+	deaf   bool         // it hears of no neighbour that moved
 	hooks  *hooks
 }
 
@@ -71,7 +72,11 @@ func (n *nic) PollEvents(dst []rdma.Event) int {
 		n.events = n.events[k:]
 		return k
 	}
-	return n.Device.PollEvents(dst)
+	k := n.Device.PollEvents(dst)
+	if n.deaf {
+		return len(slices.DeleteFunc(dst[:k], func(e rdma.Event) bool { return e.Type == rdma.EventNeighbour }))
+	}
+	return k
 }
 
 // Close notes that the device has ended.
