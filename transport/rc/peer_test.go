@@ -1,6 +1,7 @@
 package rc_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -87,10 +88,7 @@ func (p *peer) Frame(in *transport.Incoming) {
 // post posts one data frame.
 func (p *peer) post(size int) transport.Status {
 	tag := uint64(len(p.ends))
-	payload := make([]byte, size)
-	for i := range payload {
-		payload[i] = byte(tag*7 + 1)
-	}
+	payload := bytes.Repeat([]byte{byte(tag*7 + 1)}, size)
 	p.ends = append(p.ends, end{size: size, byte0: byte(tag*7 + 1)})
 	st := p.ep.Post(&transport.Frame{ID: 1, Head: binary.LittleEndian.AppendUint64(nil, tag), Payload: payload, Done: p, Tag: tag})
 	if st != transport.Done {

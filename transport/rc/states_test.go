@@ -122,7 +122,10 @@ func TestEveryState(t *testing.T) {
 	}
 	for name, bring := range situations {
 		for what, act := range acts {
-			for _, read := range []int{0, 8 << 10} {
+			for _, read := range []int{8 << 10, 0} {
+				if read == 0 && testing.Short() {
+					continue
+				}
 				s := newPairs(t, 6, rc.Options{Timeout: 8, RetryCount: 1, SendCQ: 16, ReadFrom: read})
 				p, o := bring(s)
 				act(p)
