@@ -194,9 +194,9 @@ func (b *bench) ucxVersion(ctx context.Context) (string, error) {
 	return "unknown version", nil
 }
 
-// ucxTest is what ucx_perftest calls a test: those of tags have no prefix.
+// ucxTest is what ucx_perftest calls a test: those of tags and streams have no prefix.
 func ucxTest(test string) string {
-	if strings.HasPrefix(test, "tag_") {
+	if strings.HasPrefix(test, "tag_") || strings.HasPrefix(test, "stream_") {
 		return test
 	}
 	return "ucp_" + test

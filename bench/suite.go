@@ -31,6 +31,11 @@ func (b *bench) againstUCX(version string) (list []comparison) {
 	small.test, small.more = "tag_bw", nil
 	add("tag/8/tag_rate", "msg/s", small, goal{none: true})
 	add("tag/1MiB/tag_bw", "MB/s", bulk("tag_bw", mib), goal{none: true})
+	flow := func(name, unit string, l load, g goal) { // calls on streams wait, which takes shared workers
+		list = append(list, comparison{name: name, unit: unit, goal: g, ours: b.braid(l, "--shared"), theirs: b.ucx(l), peer: "ucx " + version})
+	}
+	flow("stream/8/stream_lat", "us", load{test: "stream_lat", size: 8, iters: 20_000, pick: p50}, atMost(1))
+	flow("stream/1MiB/stream_bw", "MB/s", bulk("stream_bw", mib), atLeast(1.15))
 	for _, test := range []string{"am_bw", "put_bw"} {
 		for _, s := range []struct {
 			name string

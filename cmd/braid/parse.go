@@ -4,14 +4,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/openbraid/braid/cmd/braid/completion"
+	"github.com/openbraid/braid/cmd/braid/perftest"
 	"github.com/openbraid/braid/cmd/braid/shell"
-	"github.com/openbraid/braid/internal/perf"
 )
 
 // parse is the parser with an eye on letters that people know from ucx_perftest: it would only say that it doesn't.
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 	if len(args) > 0 && args[0] == "perftest" {
-		if err := perf.Refuse(args[1:]); err != nil {
+		if err := perftest.Refuse(args[1:]); err != nil {
 			return nil, err
 		}
 	}

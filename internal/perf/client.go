@@ -14,6 +14,8 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/inbox"
+	"github.com/openbraid/braid/internal/perf/streams"
 	"github.com/openbraid/braid/internal/perf/trial"
 )
 
@@ -41,7 +43,7 @@ type client struct {
 	w    *braid.Worker
 	ep   *braid.Endpoint
 
-	notes  inbox[note]
+	notes  inbox.Of[note]
 	echoes atomic.Uint64  // answers that arrived
 	ledger *ledger.Ledger // of echoes or gets, with verify
 
@@ -66,8 +68,9 @@ type waiting struct {
 // remote is what is the server's, and what comes from it.
 type remote struct {
 	key   braid.RKey
-	slots uint64 // places in it, for gets
-	back  []byte // where its answers with a tag go
+	slots uint64         // places in it, for gets
+	back  []byte         // where its answers with a tag go, and those on a stream
+	giver *streams.Giver // of a stream
 }
 
 // Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody. What is broken off has
@@ -150,6 +153,8 @@ func (c *client) operate(n int, m *meter) error {
 		return nil
 	case c.test.latency:
 		return c.pingPong(n, m)
+	case c.test.stream:
+		return c.pour(n, m)
 	case c.test.put && c.p.Verify:
 		return c.rounds(n, m)
 	}
@@ -185,7 +190,7 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 		if err != nil {
 			n = note{Kind: kindRefused, Text: err.Error()}
 		}
-		c.notes.put(n)
+		c.notes.Put(n)
 	})
 	c.w.HandleAM(idEcho, c.echo)
 	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
@@ -236,11 +241,12 @@ func (c *client) begin(total uint64) error {
 		c.ledger.Free = c.test.get || c.test.fetch
 	}
 	answer, err := c.ask(n, kindReady)
-	if err != nil {
-		return err
-	}
-	if c.test.put || c.test.get || c.test.atomic {
+	switch {
+	case err != nil:
+	case c.test.put || c.test.get || c.test.atomic:
 		c.key, err = braid.ParseRKey(answer.Key)
+	case c.test.stream:
+		c.giver, err = streams.Open(c.ctx, c.w, c.ep, stalledAfter)
 	}
 	return err
 }
@@ -253,7 +259,7 @@ func (c *client) ask(n note, want kind) (note, error) {
 		return note{}, c.explain(err)
 	}
 	for i := 1; ; i++ {
-		switch n, ok := c.notes.take(); {
+		switch n, ok := c.notes.Take(); {
 		case ok && n.Kind == want:
 			return n, nil
 		case ok && n.Kind == kindRefused:
@@ -281,7 +287,7 @@ func (c *client) alive(ctx context.Context) error {
 
 // explain puts what the server said last in front of an error.
 func (c *client) explain(err error) error {
-	for n, ok := c.notes.take(); ok; n, ok = c.notes.take() {
+	for n, ok := c.notes.Take(); ok; n, ok = c.notes.Take() {
 		if n.Kind == kindRefused {
 			return fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
 		}
@@ -315,6 +321,9 @@ func (c *client) end() (Tally, error) {
 func (c *client) close(err *error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 5*time.Second)
 	defer cancel()
+	if c.giver != nil {
+		c.giver.Close()
+	}
 	if *err != nil {
 		c.ep.Abort()
 	} else if e := c.ep.Close(ctx); e != nil {

@@ -403,7 +403,7 @@ func TestSessionIsBounded(t *testing.T) {
 		{Test: "am_bw", Slots: 1, Total: maxVerified + 1, Verify: true}, // a bit of each
 		{Test: "put_lat", Size: 7, Slots: 1},
 	} {
-		if _, err := newSession(nil, n); err == nil || !strings.Contains(err.Error(), "out of range") {
+		if _, err := newSession(nil, n, ""); err == nil || !strings.Contains(err.Error(), "out of range") {
 			t.Errorf("%+v: %v", n, err)
 		}
 	}

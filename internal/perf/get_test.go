@@ -25,7 +25,7 @@ func spoiled(t *testing.T, spoil func(*session)) (addr string) {
 		answer := note{Kind: kindReport}
 		if err == nil && got.Kind == kindStart {
 			var ses *session
-			if ses, err = newSession(n, got); err == nil {
+			if ses, err = newSession(n, got, ""); err == nil {
 				spoil(ses)
 				answer = note{Kind: kindReady, Key: ses.mem.Key(ses.rights()).Bytes()}
 			}

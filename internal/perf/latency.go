@@ -32,6 +32,8 @@ func (c *client) pingPong(n int, m *meter) error {
 		hop = c.hopPut
 	} else if c.test.tag {
 		hop = c.hopTag
+	} else if c.test.stream {
+		hop = c.hopStream
 	}
 	for i := range n {
 		if err := hop(c.seq); err != nil {

@@ -68,6 +68,11 @@ func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, 
 			return nil, nil, err
 		}
 	}
+	if s.Spin {
+		if err := set.Set("wait", "poll", "-E"); err != nil {
+			return nil, nil, err
+		}
+	}
 	if m := medium.Medium(s.Transport); m.Mixed() {
 		if err := set.Default("rails", strings.Join(m.Rails(), ",")); err != nil {
 			return nil, nil, err

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/openbraid/braid"
 )
@@ -27,7 +25,7 @@ const (
 	kindStart   kind = "start"   // client: begin a test
 	kindReady   kind = "ready"   // server: I have
 	kindRefused kind = "refused" // server: I won't, and why
-	kindCheck   kind = "check"   // client: look at the puts [First, First+Count), all of them are executed
+	kindCheck   kind = "check"   // client: look at the puts [First, First+Count), all of them are executed; of a stream: answer when Count have arrived
 	kindChecked kind = "checked" // server: I have
 	kindStop    kind = "stop"    // client: the test is over
 	kindReport  kind = "report"  // server: what arrived
@@ -74,31 +72,4 @@ func parseNote(b []byte) (note, error) {
 		return note{Version: n.Version}, fmt.Errorf("the peer's perftest speaks version %d, this one %d: use the same braid on both sides", n.Version, version)
 	}
 	return n, nil
-}
-
-// inbox is where handlers leave what the loop is to look at: in Shared mode they run in another goroutine.
-type inbox[T any] struct {
-	n  atomic.Int32
-	mu sync.Mutex
-	in []T
-}
-
-func (q *inbox[T]) put(v T) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.in = append(q.in, v)
-	q.n.Store(int32(len(q.in)))
-}
-
-// take returns the oldest; ok is false if there is none, which costs one load.
-func (q *inbox[T]) take() (v T, ok bool) {
-	if q.n.Load() == 0 {
-		return v, false
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	v = q.in[0]
-	q.in = append(q.in[:0], q.in[1:]...)
-	q.n.Store(int32(len(q.in)))
-	return v, true
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/openbraid/braid"
@@ -40,6 +39,7 @@ type Setup struct {
 	Settings     *braid.Settings // nil: none
 	Shared       bool            // workers that are safe for many goroutines, instead of owned ones
 	Sleep        bool            // both ends sleep when there is nothing to do, instead of polling; a server is told by its client
+	Spin         bool            // calls that wait, as those on streams, poll to their end. A server without it burns no processor while it waits for clients
 	Faults       *trial.Options  // what is broken meanwhile, and who is told; nil: nothing
 	CPUs         string          // pin the polling thread to one of these; "": don't
 }
@@ -97,6 +97,8 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-H %d: a get has no header", p.Header)
 	case t.tag && p.Header > 0:
 		return fmt.Errorf("-H %d: a tagged message has no header", p.Header)
+	case t.stream:
+		return p.streams(t)
 	case t.atomic && p.Header > 0:
 		return fmt.Errorf("-H %d: an atomic operation has no header", p.Header)
 	case t.atomic && p.Size != 4 && p.Size != 8:
@@ -112,6 +114,21 @@ func (p *Params) Validate() error {
 	}
 	if p.Verify && p.Size > 0 {
 		p.Outstanding = min(p.Outstanding, max(1, verifyBytes/p.Size))
+	}
+	return p.Setup.validate()
+}
+
+// streams says what can't be of a test over a stream of bytes.
+func (p *Params) streams(t test) error {
+	switch {
+	case !p.Shared || p.Sleep:
+		return fmt.Errorf("%s: calls on a stream wait, which needs workers that move by themselves: --shared, without -E sleep, on both sides", t.name)
+	case p.Header > 0:
+		return fmt.Errorf("-H %d: a stream has no headers", p.Header)
+	case p.Size == 0:
+		return fmt.Errorf("-s 0: nothing of no bytes is in a stream")
+	case p.Outstanding > 1:
+		return fmt.Errorf("-O %d: a write to a stream returns when its bytes are taken; there is no window of them", p.Outstanding)
 	}
 	return p.Setup.validate()
 }
@@ -178,6 +195,7 @@ type test struct {
 	fetch   bool // it brings what the word was
 	swaps   bool
 	tag     bool
+	stream  bool // of bytes
 	sync    bool // it is done when it is matched
 	window  int
 }
@@ -197,6 +215,8 @@ var tests = []test{
 	{name: "tag_bw", help: "tagged message bandwidth / message rate", tag: true, window: 32},
 	{name: "tag_sync_lat", help: "synchronous tagged message latency", latency: true, tag: true, sync: true, window: 1},
 	{name: "tag_sync_bw", help: "synchronous tagged message bandwidth / message rate", tag: true, sync: true, window: 32},
+	{name: "stream_lat", help: "byte stream latency", latency: true, stream: true, window: 1},
+	{name: "stream_bw", help: "byte stream bandwidth / write rate", stream: true, window: 1},
 }
 
 // Tests lists the names, each with what it measures.
@@ -206,9 +226,6 @@ func Tests() (list [][2]string) {
 	}
 	return list
 }
-
-// missing are ucx_perftest's tests of what is no operation here: streams stand on messages.
-var missing = []string{"stream_lat", "stream_bw"}
 
 func lookup(name string) (test, error) {
 	short := strings.TrimPrefix(name, "ucp_")
@@ -220,11 +237,8 @@ func lookup(name string) (test, error) {
 		names = append(names, t.name)
 	}
 	have := strings.Join(names, ", ")
-	switch {
-	case name == "":
+	if name == "" {
 		return test{}, fmt.Errorf("which test? -t %s", have)
-	case slices.Contains(missing, short):
-		return test{}, fmt.Errorf("-t %s: no such operation: streams of bytes stand on messages (package stream); there are %s", name, have)
 	}
 	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
 }

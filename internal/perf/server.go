@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/inbox"
+	"github.com/openbraid/braid/internal/perf/streams"
 )
 
 // ServerParams say where and how to serve.
@@ -31,8 +33,8 @@ type server struct {
 	w    *braid.Worker
 	ln   *braid.Listener
 
-	notes    inbox[note]
-	gone     inbox[*braid.Endpoint]
+	notes    inbox.Of[note]
+	gone     inbox.Of[*braid.Endpoint]
 	sessions atomic.Pointer[[]*session] // read by handlers, replaced by the loop
 	client   string                     // who is served
 	open     []*braid.Endpoint          // of that client
@@ -61,7 +63,7 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 	s.node, s.w, err = openNode(p.Setup, func(e braid.Event) {
 		switch e.Kind {
 		case braid.Failed:
-			s.gone.put(e.Endpoint)
+			s.gone.Put(e.Endpoint)
 		case braid.TurnedAway:
 			p.Log("%s was turned away: %v", e.Lane, e.Err)
 		case braid.LaneUp, braid.LaneDown, braid.HandedOver, braid.Suspended, braid.Resumed, braid.LaneGivenUp:
@@ -74,6 +76,13 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 	defer context.AfterFunc(ctx, s.w.Wake)()
 	s.w.HandleAM(idNote, s.note)
 	s.w.HandleAM(idData, s.data)
+	if p.Shared {
+		m, err := streams.Serve(s.w, s.taker)
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+	}
 	if s.ln, err = s.w.Listen(p.Listen); err != nil {
 		return err
 	}
@@ -103,11 +112,14 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 // attend serves until every endpoint of the client is gone.
 func (s *server) attend() error {
 	for i := 0; len(s.open) > 0; i++ {
-		busy := s.w.Progress()
-		for n, ok := s.notes.take(); ok; n, ok = s.notes.take() {
+		busy := 0
+		if !s.flows() {
+			busy = s.w.Progress()
+		}
+		for n, ok := s.notes.Take(); ok; n, ok = s.notes.Take() {
 			s.take(n)
 		}
-		for ep, ok := s.gone.take(); ok; ep, ok = s.gone.take() {
+		for ep, ok := s.gone.Take(); ok; ep, ok = s.gone.Take() {
 			s.drop(ep)
 		}
 		sessions := *s.sessions.Load()
@@ -129,7 +141,7 @@ func (s *server) attend() error {
 // rest is what the loop does when there is nothing to do: with a test under way it polls, unless the client wants it to sleep.
 func (s *server) rest(sessions []*session) {
 	switch {
-	case len(sessions) == 0:
+	case len(sessions) == 0 || sessions[0].taker != nil:
 		time.Sleep(200 * time.Microsecond) // nothing to measure: don't burn what others measure on
 	case sessions[0].sleep:
 		_ = s.w.Sleep(context.Background()) // fails of a shared worker, which no such client is let to
@@ -144,7 +156,7 @@ func (s *server) note(m *braid.Message) {
 		return
 	}
 	n.from = m.Endpoint()
-	s.notes.put(n)
+	s.notes.Put(n)
 }
 
 // reply posts a note: it may be called from handlers.
@@ -156,6 +168,8 @@ func (s *server) take(n note) {
 	switch {
 	case n.Kind == kindStart && ses == nil:
 		s.start(n)
+	case n.Kind == kindCheck && ses != nil && ses.taker != nil:
+		ses.taker.When(n.Count, func() { s.reply(n.from, note{Kind: kindChecked}) })
 	case n.Kind == kindCheck && ses != nil:
 		ses.check(n.First, n.Count)
 		s.reply(n.from, note{Kind: kindChecked})
@@ -188,7 +202,7 @@ func (s *server) start(n note) {
 	var ses *session
 	err := s.admits(n)
 	if err == nil {
-		ses, err = newSession(s.node, n)
+		ses, err = newSession(s.node, n, s.p.CPUs)
 	}
 	if err != nil {
 		s.p.Log("refused %s: %v", n.from.Addr(), err)
@@ -246,6 +260,20 @@ func (s *server) session(ep *braid.Endpoint) *session {
 	return nil
 }
 
+// taker is who takes the stream of an endpoint's test.
+func (s *server) taker(ep *braid.Endpoint) *streams.Taker {
+	if ses := s.session(ep); ses != nil {
+		return ses.taker
+	}
+	return nil
+}
+
+// flows says whether streams are measured: then it is their readers who poll, and the loop would only be in their way.
+func (s *server) flows() bool {
+	l := *s.sessions.Load()
+	return len(l) > 0 && l[0].taker != nil
+}
+
 // end takes a session away.
 func (s *server) end(ep *braid.Endpoint) {
 	var rest []*session
@@ -253,6 +281,9 @@ func (s *server) end(ep *braid.Endpoint) {
 		if ses.ep != ep {
 			rest = append(rest, ses)
 			continue
+		}
+		if ses.taker != nil {
+			ses.taker.Close()
 		}
 		if ses.dropTags(); ses.mem != nil {
 			_ = ses.mem.Deregister() // busy only if the peer broke off in the middle of a put

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/pattern"
+	"github.com/openbraid/braid/internal/perf/streams"
 
 	"github.com/openbraid/braid"
 )
@@ -21,6 +22,7 @@ type session struct {
 	mem     *braid.Memory
 	body    []byte // of answers
 	tags    tags
+	taker   *streams.Taker // of a stream
 
 	put puts
 }
@@ -37,13 +39,13 @@ type puts struct {
 	next  uint64      // the put that is waited for
 }
 
-func newSession(node *braid.Node, n note) (*session, error) {
+func newSession(node *braid.Node, n note, cpu string) (*session, error) {
 	t, err := lookup(n.Test)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no test here: use the same braid on both sides", n.Test)
 	}
 	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
-		t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
+		t.stream && n.Size == 0 || t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
 	ses := &session{ep: n.from, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
@@ -51,7 +53,11 @@ func newSession(node *braid.Node, n note) (*session, error) {
 	if n.Verify && !t.get && !t.atomic { // gets arrive at the client
 		ses.ledger = ledger.New(n.Total)
 	}
-	if !t.put && !t.get && !t.atomic {
+	switch {
+	case t.stream:
+		ses.taker = streams.NewTaker(n.Size, t.latency, ses.ledger, cpu)
+		return ses, nil
+	case !t.put && !t.get && !t.atomic:
 		ses.expectTags()
 		return ses, nil
 	}
@@ -163,6 +169,9 @@ func (ses *session) trim(total uint64) {
 func (ses *session) final() Tally {
 	if ses.test.atomic {
 		return ses.sum()
+	}
+	if ses.taker != nil {
+		ses.arrived = ses.taker.Close()
 	}
 	if ses.ledger == nil {
 		return Tally{Arrived: ses.arrived}

@@ -34,7 +34,7 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 			t.Fatal(err)
 		}
 	}
-	addr := serve(t, perf.ServerParams{Setup: perf.Setup{Transport: p.Transport, Settings: p.Settings}})
+	addr := serve(t, perf.ServerParams{Setup: perf.Setup{Transport: p.Transport, Settings: p.Settings, Shared: p.Shared}})
 	r, err := perf.Run(within(t, time.Minute), addr, p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +52,9 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 
 // TestTrial: each test goes on over lanes that are cut, one after the other, and the verdict says so; what happened is written down.
 func TestTrial(t *testing.T) {
-	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_lat", "get", "add", "fadd", "cswap", "tag_bw", "tag_lat", "tag_sync_bw"} {
+	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_lat", "get", "add", "fadd", "cswap", "tag_bw", "tag_lat", "tag_sync_bw", "stream_lat", "stream_bw"} {
 		t.Run(test, func(t *testing.T) {
-			r, events := faulty(t, perf.Params{Test: test},
+			r, events := faulty(t, perf.Params{Test: test, Setup: perf.Setup{Shared: strings.HasPrefix(test, "stream_")}},
 				"cut lane=0 kind=reset when=whole for=5ms every=60ms count=3; cut lane=1 kind=silence when=whole after=30ms for=5ms every=60ms count=3")
 			if r.Report == nil || r.Report.Verdict != verdict.OK || r.Broken() || !r.Verified {
 				t.Fatalf("%+v", r.Report)

@@ -2,7 +2,7 @@
 //
 //	perftest.go   the flags, and the two forms: server and client
 //	idle.go       flags that would do nothing beside the others are refused
-//	ucx.go        letters and lines as ucx_perftest has them
+//	ucx.go        letters and lines as ucx_perftest has them, letters.go those that mean nothing here
 //	print.go      tables, CSV and JSON
 //
 // Who may import it: cmd/braid.

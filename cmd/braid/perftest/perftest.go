@@ -54,7 +54,7 @@ type Command struct {
 
 // testFlags is what a line of a batch file may set.
 type testFlags struct {
-	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat, am_bw, tag_lat, tag_bw, tag_sync_lat or tag_sync_bw; ucp_put_lat and so on are the same."`
+	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat, am_bw, tag_lat, tag_bw, tag_sync_lat, tag_sync_bw, stream_lat or stream_bw; ucp_put_lat and so on are the same."`
 	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
 	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
 	Iters  int       `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`
@@ -106,6 +106,7 @@ Examples:
   braid perftest --spawn -t put_bw -s 1m  both in one command
   braid perftest --spawn -t get -s 1m -O 32
   braid perftest --spawn -t am_lat -E sleep
+  braid perftest --spawn -t stream_bw -s 64k --shared
   braid perftest --spawn -t am_bw --verify --lanes 2
   braid perftest --spawn -t am_bw -s 4k --pair-modes
   braid perftest --spawn -t put_bw -s 64k --lanes 2 --fault "cut lane=1 kind=silence after=1s for=500ms every=2s count=5"
@@ -172,7 +173,7 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 
 // setup reads what both forms have.
 func (c *Command) setup(w shell.World) (perf.Setup, error) {
-	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, Sleep: c.Wait == "sleep", CPUs: c.CPU}
+	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, Sleep: c.Wait == "sleep", Spin: c.Shared && (c.Spawn || c.Host != "" || c.Guard), CPUs: c.CPU}
 	var warn io.Writer = w.ErrOut
 	if c.Guard {
 		warn = io.Discard // who started this server has the same environment

@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/openbraid/braid/cmd/braid/shell"
-	"github.com/openbraid/braid/internal/perf"
 )
 
 // zeros refuses counts that nobody can mean: a flag that is left out is what gives the default.
@@ -28,7 +27,7 @@ func (t *testFlags) zeros(path []*kong.Path) error {
 
 // parseLine reads the options of one line of a batch file; what it does not say stays as t has it.
 func parseLine(t *testFlags, args []string, idle idleFlags) (*testFlags, error) {
-	if err := perf.Refuse(args); err != nil {
+	if err := Refuse(args); err != nil {
 		return nil, err
 	}
 	args = shell.JoinNumbers(args)

@@ -1,9 +1,9 @@
-package perf
+package perftest
 
 import "fmt"
 
-// refused are ucx_perftest's letters that mean nothing here, with the reason.
-var refused = map[string]string{
+// letters are ucx_perftest's letters that mean nothing here, with the reason.
+var letters = map[string]string{
 	"-m": "there is host memory only",
 	"-i": "a message is one piece, there is no distance between pieces",
 	"-l": "both ends of transport/self are in one worker, and one thread cannot wait for its own other end as a test does; --spawn measures between two processes of one host",
@@ -20,7 +20,7 @@ var refused = map[string]string{
 	"-M": "--owned is single, --shared is multi",
 	"-C": "tag_bw receives by any tag, tag_lat by the exact one",
 	"-U": "the server posts receives ahead; what comes unexpected is not measured",
-	"-r": "streams of bytes stand on messages (package stream) and are not measured here",
+	"-r": "a stream is read as its bytes come",
 	"-e": "write --error-mode",
 	"-z": "a put always goes to registered memory, and sources need none",
 	"-P": "a program of one process does not know MPI",
@@ -35,7 +35,7 @@ func Refuse(args []string) error {
 		if len(a) < 2 || a[0] != '-' || a[1] == '-' {
 			continue
 		}
-		if why, ok := refused[a[:2]]; ok {
+		if why, ok := letters[a[:2]]; ok {
 			return fmt.Errorf("%s: not here: %s", a[:2], why)
 		}
 	}
