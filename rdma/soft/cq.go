@@ -67,6 +67,9 @@ func (c *cq) Destroy() error {
 	return nil
 }
 
+// errOverrun: what would complete there would be lost in silence.
+var errOverrun = fmt.Errorf("%w: the completion queue has lost a completion, and takes no more", rdma.ErrInvalid)
+
 // push adds a completion. The first that doesn't fit ends the queue pairs on it.
 func (c *cq) push(e entry) {
 	if c.overrun {

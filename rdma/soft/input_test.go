@@ -98,6 +98,14 @@ func TestStrangers(t *testing.T) {
 			l.port.Inject(l.peer, p.Append(nil), false)
 			l.l.dev[1].Progress()
 		}, func(s soft.Stats) uint64 { return s.BadICRC }},
+		{"sealed for an identification that the peer's carrier doesn't give", func(l *lab) {
+			p := good(l)
+			p.PKey = packet.DefaultPKey
+			b, sum := p.Append(nil), packet.Sum{}
+			sum.Seal(packet.Flow{Src: l.peer, Dst: l.l.dev[1].Addr()}, b, 1)
+			l.port.Inject(l.peer, b, false)
+			l.l.dev[1].Progress()
+		}, func(s soft.Stats) uint64 { return s.BadICRC }},
 		{"datagram to a connection", func(l *lab) {
 			l.inject(l.peer, &packet.Packet{Opcode: packet.UDSendOnly, DestQP: l.l.qp[1].Num(), Payload: []byte("evil")})
 		}, func(s soft.Stats) uint64 { return s.BadPacket }},

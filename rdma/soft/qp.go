@@ -47,6 +47,8 @@ func (p *pd) CreateQP(a rdma.QPInit) (rdma.QP, error) {
 		return nil, fmt.Errorf("%w: queue pairs of %v", rdma.ErrUnsupported, a.Type)
 	case !ok1 || !ok2 || scq.d != d || rcq.d != d || scq.gone || rcq.gone:
 		return nil, fmt.Errorf("%w: a queue pair needs completion queues of its device", rdma.ErrInvalid)
+	case scq.overrun || rcq.overrun:
+		return nil, errOverrun
 	case c.SendBlocks < 0 || c.SendBlocks > maxBlocks || c.RecvWR < 0 || c.RecvWR > maxRecvWR || c.SendSGE < 0 || c.SendSGE > ring.MaxSGE ||
 		c.RecvSGE < 0 || c.RecvSGE > ring.MaxSGE || c.Inline < 0 || c.Inline > ring.MaxInline:
 		return nil, fmt.Errorf("%w: %+v is more than the device can", rdma.ErrInvalid, c)
@@ -92,6 +94,9 @@ func (q *queuePair) Modify(a rdma.QPAttr, mask rdma.AttrMask) error {
 	}
 	if err := rdma.CheckModify(q.init.Type, q.state, &a, mask); err != nil {
 		return err
+	}
+	if q.state == rdma.Reset && a.State != rdma.Reset && (q.scq.overrun || q.rcq.overrun) {
+		return errOverrun
 	}
 	if a.MaxReads > pace.MaxReads && mask&rdma.MaskMaxReads != 0 || a.MaxDestReads > pace.MaxReads && mask&rdma.MaskMaxDestReads != 0 {
 		return fmt.Errorf("%w: more than %d READs and atomics at a time", rdma.ErrInvalid, pace.MaxReads)
