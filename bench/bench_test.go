@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
@@ -139,7 +140,7 @@ func TestSkipsWithReason(t *testing.T) {
 
 // A name that nothing has is a mistake, and no empty table.
 func TestNothingHasTheName(t *testing.T) {
-	if runtime.NumCPU() < 2 || !canBind {
+	if runtime.NumCPU() < 2 || !cpu.CanPin {
 		t.Skip("what is left out here is said instead")
 	}
 	b := &bench{Only: "^nothing$", CPUs: "0,1", Braid: "none", UCX: "true"}
@@ -189,7 +190,7 @@ func TestListens(t *testing.T) {
 			t.Errorf("port %q: %v", port, got)
 		}
 	}
-	if !canBind {
+	if !cpu.CanPin {
 		t.Skip("the system's table of sockets is Linux's")
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -235,7 +236,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestNetConn(t *testing.T) {
-	if !canBind {
+	if !cpu.CanPin {
 		t.Skip("no processor can be chosen on this system")
 	}
 	b := &bench{cpuA: "0", cpuB: "0"}
@@ -247,7 +248,7 @@ func TestNetConn(t *testing.T) {
 
 // The two ends of a stream are this program again, too.
 func TestSocketsBW(t *testing.T) {
-	if !canBind {
+	if !cpu.CanPin {
 		t.Skip("sockets are polled by hand on Linux only")
 	}
 	b := &bench{cpuA: "0", cpuB: "0"}

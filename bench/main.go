@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // bench are the flags, and what follows from them.
@@ -111,7 +112,7 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	}
 	list = append(list, b.againstOthers()...)
 	list = append(list, b.againstTCP()...)
-	if canBind {
+	if cpu.CanPin {
 		list = append(list, b.againstSockets()...)
 		list = append(list, b.againstUDP()...)
 	} else {
@@ -134,7 +135,7 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	}
 	rows, err := b.modes(ctx)
 	r.Rows = append(r.Rows, rows...)
-	if err == nil && canBind {
+	if err == nil && cpu.CanPin {
 		rows, err = b.rdmaGoals(ctx)
 		r.Rows = append(r.Rows, rows...)
 	}

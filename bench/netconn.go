@@ -15,6 +15,7 @@ import (
 
 	"github.com/openbraid/braid/bench/datagrams"
 	"github.com/openbraid/braid/bench/web"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // echoRole makes this program one end of a ping-pong over the standard library's connections: "cpu" for the server, "cpu address" for
@@ -76,8 +77,8 @@ func (b *bench) twoEnds(ctx context.Context, env ...string) (float64, error) {
 
 // echo plays one of the roles.
 func echo(role string) error {
-	cpu, addr, isClient := strings.Cut(role, " ")
-	if err := bindProcess(cpu); err != nil {
+	on, addr, isClient := strings.Cut(role, " ")
+	if err := cpu.HoldAll(on); err != nil {
 		return err
 	}
 	var s *streaming

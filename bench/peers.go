@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
 // runWithin is how long one run of a program may take.
@@ -44,7 +45,7 @@ func (l load) args() []string {
 func (b *bench) braid(l load, more ...string) runner {
 	return func(ctx context.Context) (float64, error) {
 		args := append([]string{"perftest", "--spawn", "--json", "-t", l.test}, l.args()...)
-		if canBind {
+		if cpu.CanPin {
 			args = append(args, "--cpus", b.cpuA+","+b.cpuB)
 		}
 		r, err := b.perftest(ctx, append(args, more...))

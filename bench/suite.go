@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
@@ -104,7 +105,7 @@ func (b *bench) modes(ctx context.Context) (rows []row, err error) {
 				continue
 			}
 			args := []string{"perftest", "--spawn", "--json", "--pair-modes", "-t", test, "-s", strconv.Itoa(size), "--pairs", strconv.Itoa(b.Pairs)}
-			if canBind {
+			if cpu.CanPin {
 				args = append(args, "--cpus", b.cpuA+","+b.cpuB)
 			}
 			r, err := b.perftest(ctx, args)

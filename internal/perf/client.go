@@ -79,7 +79,7 @@ func Run(ctx context.Context, addr string, p Params, tell func(Row)) (Result, er
 	if err := p.Validate(); err != nil {
 		return Result{}, err
 	}
-	r, err := onThread(p.CPUs, func() (Result, error) { return run(ctx, addr, p, tell) })
+	r, err := p.bound(func() (Result, error) { return run(ctx, addr, p, tell) })
 	return r, ended(ctx, err)
 }
 
@@ -91,22 +91,15 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// onThread runs fn on a thread of its own, which is bound to a processor if one is named.
-func onThread[T any](on string, fn func() (T, error)) (T, error) {
-	type outcome struct {
-		v   T
-		err error
+// bound runs what measures, on a processor if one is named.
+func (p *Params) bound(fn func() (Result, error)) (Result, error) {
+	if t, err := lookup(p.Test); err != nil || !t.stream {
+		return cpu.OnThread(p.CPUs, fn)
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		if o.err = cpu.Hold(on); o.err == nil {
-			o.v, o.err = fn()
-		}
-		done <- o
-	}()
-	o := <-done
-	return o.v, o.err
+	if err := cpu.HoldAll(p.CPUs); err != nil {
+		return Result{}, err
+	}
+	return fn()
 }
 
 func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, err error) {

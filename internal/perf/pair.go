@@ -70,7 +70,7 @@ func RunPairs(ctx context.Context, addr string, p PairParams) (Result, error) {
 	if err := p.Validate(); err != nil {
 		return Result{}, err
 	}
-	r, err := onThread(p.CPUs, func() (Result, error) { return runPairs(ctx, addr, p) })
+	r, err := p.bound(func() (Result, error) { return runPairs(ctx, addr, p) })
 	return r, ended(ctx, err)
 }
 

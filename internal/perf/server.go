@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/inbox"
 	"github.com/openbraid/braid/internal/perf/streams"
 )
@@ -53,7 +54,7 @@ func Serve(ctx context.Context, p ServerParams) error {
 	if err := p.Setup.validate(); err != nil {
 		return err
 	}
-	_, err := onThread(p.CPUs, func() (struct{}, error) { return struct{}{}, serve(ctx, p) })
+	_, err := cpu.OnThread(p.CPUs, func() (struct{}, error) { return struct{}{}, serve(ctx, p) })
 	return err
 }
 

@@ -38,7 +38,7 @@ func Of(s string) (int, error) {
 	if err != nil || n < 0 || n >= maxCPUs {
 		return -1, fmt.Errorf("cpu %q: a number from 0 to 1023", s)
 	}
-	if !canPin {
+	if !CanPin {
 		return -1, fmt.Errorf("cpu %d: %s can't bind a thread to a processor", n, runtime.GOOS)
 	}
 	return n, nil
@@ -56,4 +56,32 @@ func Hold(cpu string) error {
 		return nil
 	}
 	return pin(n)
+}
+
+// HoldAll binds the whole process to the processor asked for, and no goroutine to a thread: for what passes from goroutine to goroutine, which
+// costs a switch of threads where one is bound.
+func HoldAll(cpu string) error {
+	n, err := Of(cpu)
+	if err != nil || n < 0 {
+		return err
+	}
+	return pinAll(n)
+}
+
+// OnThread runs fn on a thread of its own, which is bound to a processor if one is named.
+func OnThread[T any](on string, fn func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		if o.err = Hold(on); o.err == nil {
+			o.v, o.err = fn()
+		}
+		done <- o
+	}()
+	o := <-done
+	return o.v, o.err
 }

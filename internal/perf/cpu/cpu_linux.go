@@ -3,11 +3,13 @@ package cpu
 import (
 	"fmt"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-const canPin = true
+// CanPin says whether this system can bind to processors.
+const CanPin = true
 
 // pin binds the calling thread.
 func pin(cpu int) error {
@@ -15,6 +17,26 @@ func pin(cpu int) error {
 	set.Set(cpu)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
 		return fmt.Errorf("can't run on cpu %d: %w", cpu, err)
+	}
+	return nil
+}
+
+// pinAll binds all threads of this process; those that are started later inherit it.
+func pinAll(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		tid, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
+		if err := unix.SchedSetaffinity(tid, &set); err != nil && err != unix.ESRCH {
+			return fmt.Errorf("can't run on cpu %d: %w", cpu, err)
+		}
 	}
 	return nil
 }

@@ -4,9 +4,12 @@ package cpu
 
 import "errors"
 
-const canPin = false
+// CanPin says whether this system can bind to processors.
+const CanPin = false
 
 func pin(int) error { return errors.ErrUnsupported }
+
+func pinAll(int) error { return errors.ErrUnsupported }
 
 func allowed() []int { return nil }
 

@@ -34,7 +34,7 @@ type Taker struct {
 }
 
 // NewTaker makes one for operations of size bytes, above zero, each of which is answered by as many if answer says so. l has their bytes looked at
-// until Close; nil: nobody looks. The goroutine is bound to a processor as cpu.Hold does it.
+// until Close; nil: nobody looks. The process is bound to a processor as cpu.HoldAll does it.
 func NewTaker(size int, answer bool, l *ledger.Ledger, bind string) *Taker {
 	return &Taker{size: size, answer: answer, ledger: l, bind: bind}
 }
@@ -80,7 +80,7 @@ func (t *Taker) begin(c *stream.Conn) bool {
 }
 
 func (t *Taker) take(c *stream.Conn) {
-	if err := cpu.Hold(t.bind); err != nil {
+	if err := cpu.HoldAll(t.bind); err != nil {
 		c.Reset(err.Error())
 		return
 	}

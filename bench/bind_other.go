@@ -1,7 +1,0 @@
-//go:build !linux
-
-package main
-
-const canBind = false
-
-func bindProcess(string) error { return nil }
