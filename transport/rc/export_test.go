@@ -30,9 +30,12 @@ func StartAt(o Options, at uint16, psn uint32) Options {
 // SendRaw sends bytes as a segment, whatever they are.
 func SendRaw(e transport.Endpoint, raw []byte) {
 	ep := e.(*endpoint)
-	b, err := ep.p.mem.Get(max(1, len(raw)))
-	if err != nil || !ep.maySend(0) {
+	if !ep.maySend(0) {
 		panic("rc: no room for raw bytes")
+	}
+	b, err := ep.p.mem.Get(max(1, len(raw)))
+	if err != nil {
+		panic(err)
 	}
 	copy(b.Bytes, raw)
 	wr := [1]rdma.SendWR{{Op: rdma.OpSend, Flags: rdma.FlagSignaled, SGL: []rdma.SGE{b.SGE(0, len(raw))}}}
@@ -50,11 +53,11 @@ func SendAck(e transport.Endpoint, n uint64) {
 	SendRaw(e, raw)
 }
 
-// SendLeave says that a connection has ended, but knows its name only but for some bits.
-func SendLeave(e transport.Endpoint, wrong uint64) {
+// Say sends a message about a connection, in which something may be wrong, from an endpoint to its peer.
+func Say(e transport.Endpoint, v wire.Verb, change func(*wire.Message)) {
 	ep := e.(*endpoint)
-	m := ep.call.message(wire.Leave)
-	m.Conn ^= wrong
+	m := ep.call.message(v)
+	change(&m)
 	ep.p.tell(ep.call.to, &m)
 }
 
