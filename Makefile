@@ -61,6 +61,10 @@ SOAKTESTS ?= put_lat put_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw 
 soak: ## SOAK=1000 random cuts of each of SOAKTESTS, all tests, over two lanes of SOAKOVER=tcp, SOAKLEAST operations or more: 10^8 in all, each verified, and their sum; minutes
 	@GO="$(GO)" bash .ci/soak $(SOAK) $(SOAKLEAST) $(SOAKOVER) "$(SOAKTESTS)"
 
+.PHONY: pingpong
+pingpong: ## a million ping-pongs in which both sides sleep for each answer, level- and edge-triggered: two to five minutes
+	BRAID_SOAK=1 $(GO) test -count=1 -timeout 30m -v -run TestF3_ArmHammer .
+
 .PHONY: race
 race: ## all tests under the race detector, with the invariants compiled in; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -short -tags invariants -timeout 15m ./...

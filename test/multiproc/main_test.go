@@ -38,6 +38,7 @@ var roles = map[string]func(*self, job){
 	"serve":        serve,
 	"serve owned":  serveOwned,
 	"serve asleep": serveAsleep,
+	"serve armed":  serveArmed,
 	"arrivals":     arrivals,
 	"answer":       answerPolled,
 	"ask":          askPolled,

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid"
 )
 
@@ -62,6 +64,22 @@ func serveOwned(s *self, j job) {
 
 // serveAsleep is an Owned server that sleeps until it has something to do.
 func serveAsleep(s *self, j job) {
+	serveBetween(s, j, func(w *braid.Worker) { s.must(w.Sleep(context.Background())) })
+}
+
+// serveArmed is one that sleeps in an event loop of its own.
+func serveArmed(s *self, j job) {
+	serveBetween(s, j, func(w *braid.Worker) {
+		fd, err := w.EventFD()
+		s.must(err)
+		if w.Arm() {
+			unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		}
+	})
+}
+
+// serveBetween is an Owned server that sleeps between what it has to do.
+func serveBetween(s *self, j job, sleep func(*braid.Worker)) {
 	n, w, _, mem := listen(s, j, true)
 	defer n.Close()
 	commands := make(chan string, 1)
@@ -78,7 +96,7 @@ func serveAsleep(s *self, j job) {
 		case command := <-commands:
 			obey(s, w, mem, command)
 		default:
-			s.must(w.Sleep(context.Background()))
+			sleep(w)
 		}
 	}
 }
