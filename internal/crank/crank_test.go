@@ -195,11 +195,10 @@ func TestKeeperStaysAway(t *testing.T) {
 		}
 		arrive()
 		within(t, "the keeper takes what arrives", got)
-		for range 10 * busy { // it has woken, and finds that somebody polls
-			c.Progress()
-		}
-		c.Wake()
-		for end := time.Now().Add(patience); e.watch.Load(); c.Progress() {
+		for end := time.Now().Add(patience); e.watch.Load(); c.Wake() { // it wakes, and finds that somebody polls
+			for range 10 * busy {
+				c.Progress()
+			}
 			if time.Now().After(end) {
 				t.Fatal("somebody polls, and the descriptors are watched")
 			}
