@@ -136,6 +136,44 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestNumbersAreRandom: of queue pairs, keys and addresses none says anything about the next.
+func TestNumbersAreRandom(t *testing.T) {
+	l := newLab(t)
+	pd, err := l.l.dev[0].AllocPD()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 64
+	var last [4]uint64
+	near, high := 0, [4]uint64{}
+	for i := range n {
+		q, err := pd.CreateQP(rdma.QPInit{Type: rdma.TypeRC, SendCQ: l.l.cq[0], RecvCQ: l.l.cq[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mr, err := pd.RegMR(make([]byte, 4096), rdma.AccessLocalWrite|rdma.AccessRemote)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := [4]uint64{uint64(q.Num()), uint64(mr.RKey()), uint64(mr.LKey()), mr.Addr()}
+		for k, v := range now {
+			if d := int64(v - last[k]); i > 0 && d > -4096*n && d < 4096*n {
+				near++
+			}
+			high[k] |= v
+		}
+		last = now
+	}
+	if near > 8 { // a queue pair's number has 24 bits
+		t.Errorf("%d numbers of %d are near the one before", near, 4*n)
+	}
+	for k, bits := range []int{24, 32, 32, 62} {
+		if high[k]>>(bits-1) != 1 {
+			t.Errorf("number %d has other than %d bits: %#x", k, bits, high[k])
+		}
+	}
+}
+
 // TestRepeatOfWhatIsGone: a READ that is asked for again, and whose memory goes before there was room to answer, is an old packet like one that
 // comes later: no refusal, which would end a healthy connection. One that is asked for the first time is refused.
 func TestRepeatOfWhatIsGone(t *testing.T) {

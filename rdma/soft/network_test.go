@@ -159,6 +159,31 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// TestWindowFits: a requester has no more under way than half of what the receive buffer has room for, so that a peer who does not look for a while loses nothing.
+func TestWindowFits(t *testing.T) {
+	for _, inbox := range []int{64 << 10, 256 << 10, 4 << 20} {
+		w := newWorld(1, fabric.Config{Latency: time.Microsecond, Inbox: inbox})
+		l := connect(t, w.bare(t, "10.0.0.1:5001"), w.bare(t, "10.0.0.2:5002"), 1<<20)
+		w.devs = l.dev[:]
+		for range 16 { // until the window is open
+			l.post(t, 0, 1<<20)
+			l.status(t, w.tick)
+		}
+		before := l.dev[0].Stats().TxPackets
+		for range 8 {
+			l.post(t, 0, 1<<20)
+		}
+		for range 50 { // the peer has no turn
+			l.dev[0].Progress()
+			w.net.Step(w.net.Now() + 10*time.Microsecond)
+		}
+		sent := l.dev[0].Stats().TxPackets - before
+		if most := min(256, uint64(inbox/2/4096)); w.net.Lost() > 0 || sent > most || sent < most*3/4 {
+			t.Errorf("%d bytes of room: %d packets were sent, at most %d fit; %d were lost", inbox, sent, most, w.net.Lost())
+		}
+	}
+}
+
 // TestUnreachable: who isn't there, or of another family, is refused with the reason when one connects.
 func TestUnreachable(t *testing.T) {
 	w := newWorld(1, fabric.Config{})
