@@ -18,6 +18,8 @@ type link struct {
 	mr  [2]rdma.MR
 	wc  [16]rdma.WC
 	wr  []rdma.SendWR
+
+	idle int // turns without a completion
 }
 
 func connect(tb testing.TB, a, b *soft.Device, bytes int) *link {
@@ -87,7 +89,20 @@ func (l *link) turn(tb testing.TB, i int) int {
 			tb.Fatal(wc)
 		}
 	}
+	if l.idle++; n > 0 {
+		l.idle = 0
+	} else if l.idle > 20_000_000 { // seconds at the least, over sockets as in memory
+		tb.Fatalf("side %d waited for a completion\n%s", i, l.waits())
+	}
 	return n
+}
+
+// waits is who waits for what.
+func (l *link) waits() (s string) {
+	for i, q := range l.qp {
+		s += fmt.Sprintf("side %d: %+v\n        %+v\n", i, q.Query(), l.dev[i].Stats())
+	}
+	return s
 }
 
 // write does one WRITE after the other, depth at a time.

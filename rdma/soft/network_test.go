@@ -39,7 +39,7 @@ func (l *link) status(t testing.TB, tick func()) rdma.WCStatus {
 		}
 		tick()
 	}
-	t.Fatal("no completion")
+	t.Fatalf("no completion\n%s", l.waits())
 	return 0
 }
 

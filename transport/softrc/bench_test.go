@@ -48,15 +48,17 @@ func (e *end) Accepted(ep transport.Endpoint) (transport.Sink, transport.Options
 
 // couple is two interfaces, one connection, one goroutine.
 type couple struct {
+	testing.TB
 	a, b transport.Iface
 	x, y *end
+	idle int // turns in which nothing happened
 }
 
 func newCouple(t testing.TB, o softrc.Options) *couple {
 	t.Helper()
 	start := time.Now()
 	now := func() time.Duration { return time.Since(start) + 1 }
-	c := &couple{a: open(t, now, o, 1), b: open(t, now, o, 2), x: &end{}, y: &end{}}
+	c := &couple{TB: t, a: open(t, now, o, 1), b: open(t, now, o, 2), x: &end{}, y: &end{}}
 	t.Cleanup(func() {
 		_ = c.a.Close()
 		_ = c.b.Close()
@@ -77,10 +79,15 @@ func newCouple(t testing.TB, o softrc.Options) *couple {
 }
 
 func (c *couple) turn() {
-	c.a.Progress()
+	n := c.a.Progress()
 	c.a.Flush()
-	c.b.Progress()
+	n += c.b.Progress()
 	c.b.Flush()
+	if c.idle++; n > 0 {
+		c.idle = 0
+	} else if c.idle > 5_000_000 { // some seconds
+		c.Fatalf("nothing happens any more: one side has posted, taken, seen executed: %+v, the other: %+v", *c.x, *c.y)
+	}
 }
 
 // post posts until there is room, turning meanwhile.
