@@ -109,3 +109,17 @@ func TestListenWithoutPeers(t *testing.T) {
 		t.Errorf("%d devices are left open", n)
 	}
 }
+
+// TestGIDOfPortThatIsDown: what refuses everything says nothing about rows: the best one is taken, and is there when the port is up.
+func TestGIDOfPortThatIsDown(t *testing.T) {
+	w := newNetwork(t, 62, fabricLatency)
+	w.hooks = &hooks{table: rows(), down: true}
+	i := w.iface("10.0.0.9", rc.Options{TrustNetwork: true})
+	ep, err := i.Dial("", "10.0.0.2:7000", transport.Options{}, &peer{w: w, decision: transport.Hold})
+	if err != nil || !strings.HasPrefix(ep.Local(), "10.0.0.1:") || !slices.Equal(w.hooks.tried[:1], []int{5}) {
+		t.Errorf("%v, tried %v", err, w.hooks.tried)
+	}
+	if err := i.Close(); err != nil {
+		t.Error(err)
+	}
+}

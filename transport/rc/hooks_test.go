@@ -10,6 +10,7 @@ import (
 type hooks struct {
 	table []rdma.GIDEntry     // instead of the device's; with rows of addresses that it doesn't have
 	mtu   map[string]rdma.MTU // of ports, by address
+	down  bool                // ports say so
 	regMR func() error        // before each registration
 	takes func(n int) int     // of so many work requests
 	tried []int               // rows with which handles were asked for
@@ -48,6 +49,9 @@ func (n *nic) Port() rdma.PortAttr {
 	a := n.Device.Port()
 	if n.hooks != nil && n.hooks.mtu[n.Addr().Addr().String()] != 0 {
 		a.ActiveMTU = n.hooks.mtu[n.Addr().Addr().String()]
+	}
+	if n.hooks != nil && n.hooks.down {
+		a.State = rdma.PortDown
 	}
 	return a
 }

@@ -20,7 +20,7 @@ type Ways struct {
 }
 
 // Choose takes the best row of the device's table that works: with each an address handle to itself is made, and the next one is tried where the device
-// refuses.
+// refuses. Of a port that is down, which would refuse all, the best one is taken as it is.
 //
 // Source: uct_ib_device_test_roce_gid_index.
 func (w *Ways) Choose(pd rdma.PD, local netip.Addr, want *int) error {
@@ -34,6 +34,9 @@ func (w *Ways) Choose(pd rdma.PD, local netip.Addr, want *int) error {
 		ah, err := pd.CreateAH(w.Self())
 		if err == nil {
 			return ah.Destroy()
+		}
+		if w.Device.Port().State != rdma.PortActive {
+			return nil
 		}
 		refused = append(refused, fmt.Errorf("the device can't send from GID %d (%v, %v): %w", e.Index, e.GID, e.Type, err))
 	}
