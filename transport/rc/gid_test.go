@@ -58,7 +58,7 @@ func TestGIDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.hooks = &hooks{table: rows()}
-			here := w.iface(c.has, rc.Options{TrustNetwork: true, ReadFrom: 10 << 10, GIDIndex: c.want})
+			here := w.iface(c.has, rc.Options{TrustNetwork: true, ReadFrom: 10 << 10, GIDIndex: c.want, TrafficClass: 104, HopLimit: 9})
 			p := &peer{w: w, name: "dialer", decision: transport.Hold, other: d}
 			d.other = p
 			p.ep, err = here.Dial(c.local, ln.Addr(), transport.Options{}, p)
@@ -83,8 +83,8 @@ func TestGIDs(t *testing.T) {
 				t.Errorf("%d queue pairs were connected: that of the connection, and one that binds windows", n)
 			}
 			for _, a := range w.hooks.paths {
-				if a.AV.SGIDIndex != c.row {
-					t.Errorf("a queue pair sends from row %d, want %d", a.AV.SGIDIndex, c.row)
+				if a.AV.SGIDIndex != c.row || a.AV.TrafficClass != 104 || a.AV.HopLimit != 9 {
+					t.Errorf("a queue pair sends as %+v, want row %d, class 104, 9 hops", a.AV, c.row)
 				}
 			}
 			if want := fmt.Sprint(rows()[c.row].GID.IP()); !strings.Contains(p.ep.Local(), want) {
