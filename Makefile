@@ -61,6 +61,11 @@ SOAKTESTS ?= put_lat put_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw 
 soak: ## SOAK=1000 random cuts of each of SOAKTESTS, all tests, over two lanes of SOAKOVER=tcp, SOAKLEAST operations or more: 10^8 in all, each verified, and their sum; minutes
 	@GO="$(GO)" bash .ci/soak $(SOAK) $(SOAKLEAST) $(SOAKOVER) "$(SOAKTESTS)"
 
+.PHONY: matrix
+matrix: ## every family x transport x 1, 2, 4 lanes x sizes x expected or not x a lane cut or none, compared byte by byte; a part of it is a test
+	@out=$$(BRAID_MATRIX=1 $(GO) test -count=1 -timeout 60m -v ./test/matrix); end=$$?; \
+	echo "$$out" | grep -v '^=== '; exit $$end
+
 .PHONY: pingpong
 pingpong: ## a million ping-pongs in which both sides sleep for each answer, level- and edge-triggered: two to five minutes
 	BRAID_SOAK=1 $(GO) test -count=1 -timeout 30m -v -run TestF3_ArmHammer .

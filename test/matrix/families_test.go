@@ -1,0 +1,190 @@
+package matrix
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// family is one kind of operation. do carries one of n bytes, whose bytes are src, calls posted when it is under way, and says what is wrong.
+type family struct {
+	name       string
+	do         func(w *world, src []byte, posted func()) error
+	unexpected bool                 // the receiver asks only when it has come
+	has        func(n int) bool     // nil: every size
+	over       func(self bool) bool // nil: every transport
+}
+
+func families() []family {
+	word := func(n int) bool { return n == 8 }
+	apart := func(self bool) bool { return !self }
+	return []family{
+		{name: "am", do: message},
+		{name: "tag", do: tagged((*braid.Endpoint).PostTag, false)},
+		{name: "tag unexpected", do: tagged((*braid.Endpoint).PostTag, true), unexpected: true},
+		{name: "tag sync", do: tagged((*braid.Endpoint).PostTagSync, false)},
+		{name: "tag sync unexpected", do: tagged((*braid.Endpoint).PostTagSync, true), unexpected: true},
+		{name: "stream", do: flow, over: apart},
+		{name: "put", do: put},
+		{name: "put signal", do: signal},
+		{name: "get", do: get},
+		{name: "atomic", do: atomic, has: word},
+	}
+}
+
+// same compares.
+func same(got, want []byte) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d bytes came of %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			return fmt.Errorf("byte %d of %d is %#x instead of %#x", i, len(want), got[i], want[i])
+		}
+	}
+	return nil
+}
+
+func message(w *world, src []byte, posted func()) error {
+	r := w.ep.PostAM(1, nil, src)
+	posted()
+	if err := r.Wait(w.ctx); err != nil {
+		return err
+	}
+	select {
+	case got := <-w.messages:
+		return same(got, src)
+	case <-w.ctx.Done():
+		return fmt.Errorf("the message has not come: %w", w.ctx.Err())
+	}
+}
+
+func tagged(post func(*braid.Endpoint, uint64, []byte) braid.Request, unexpected bool) func(*world, []byte, func()) error {
+	return func(w *world, src []byte, posted func()) error {
+		tag := uint64(len(src)) + 1
+		buf := make([]byte, len(src)+1) // the length is the message's
+		var want braid.TagRecv
+		if !unexpected {
+			want = w.to.PostRecvTag(buf, tag, braid.ExactTag)
+		}
+		r := post(w.ep, tag, src)
+		posted()
+		if unexpected {
+			for _, ok := w.to.ProbeTag(tag, braid.ExactTag); !ok; _, ok = w.to.ProbeTag(tag, braid.ExactTag) {
+				if w.ctx.Err() != nil {
+					return fmt.Errorf("nothing to be probed: %w", w.ctx.Err())
+				}
+				time.Sleep(50 * time.Microsecond)
+			}
+			want = w.to.PostRecvTag(buf, tag, braid.ExactTag)
+		}
+		info, err := want.Wait(w.ctx)
+		if err != nil {
+			return err
+		}
+		if err := r.Wait(w.ctx); err != nil {
+			return err
+		}
+		if info.Tag != tag || info.Len != len(src) {
+			return fmt.Errorf("%+v for %d bytes", info, len(src))
+		}
+		return same(buf[:info.Len], src)
+	}
+}
+
+func flow(w *world, src []byte, posted func()) error {
+	if err := w.in.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return err
+	}
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := w.out.Write(src)
+		wrote <- err
+	}()
+	posted()
+	got := make([]byte, len(src))
+	if _, err := io.ReadFull(w.in, got); err != nil {
+		return err
+	}
+	if err := <-wrote; err != nil {
+		return err
+	}
+	return same(got, src)
+}
+
+// place is where puts go and gets come from: behind the word.
+const place = 8
+
+func put(w *world, src []byte, posted func()) error {
+	there := w.mem.Bytes()[place:][:len(src)]
+	clear(there)
+	r := w.ep.PostPut(src, w.key, place)
+	posted()
+	if err := r.Wait(w.ctx); err != nil {
+		return err
+	}
+	if err := w.ep.Flush(w.ctx); err != nil {
+		return err
+	}
+	return same(there, src)
+}
+
+func signal(w *world, src []byte, posted func()) error {
+	there := w.mem.Bytes()[place:][:len(src)]
+	clear(there)
+	before := w.mem.Load64(0)
+	r := w.ep.PostPutSignal(src, w.key, place, braid.Signal{Key: w.key, Value: 1, Add: true})
+	posted()
+	for w.mem.Load64(0) == before {
+		if w.ctx.Err() != nil {
+			return fmt.Errorf("no signal: %w", w.ctx.Err())
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+	if err := same(there, src); err != nil { // at once, and before the flush
+		return err
+	}
+	if err := r.Wait(w.ctx); err != nil {
+		return err
+	}
+	if err := w.ep.Flush(w.ctx); err != nil {
+		return err
+	}
+	if is := w.mem.Load64(0); is != before+1 {
+		return fmt.Errorf("the counter went from %d to %d", before, is)
+	}
+	return nil
+}
+
+func get(w *world, src []byte, posted func()) error {
+	copy(w.mem.Bytes()[place:], src)
+	dst := bytes.Repeat([]byte{0xee}, len(src))
+	r := w.ep.PostGet(dst, w.key, place)
+	posted()
+	if err := r.Wait(w.ctx); err != nil {
+		return err
+	}
+	return same(dst, src)
+}
+
+func atomic(w *world, _ []byte, posted func()) error {
+	before := w.mem.Load64(0)
+	done := make(chan error, 1)
+	var was uint64
+	go func() {
+		var err error
+		was, err = w.ep.Word64(w.key, 0).FetchAdd(w.ctx, 3)
+		done <- err
+	}()
+	posted()
+	if err := <-done; err != nil {
+		return err
+	}
+	if is := w.mem.Load64(0); was != before || is != before+3 {
+		return fmt.Errorf("%d, then %d; fetched %d", before, is, was)
+	}
+	return nil
+}

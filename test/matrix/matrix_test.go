@@ -1,0 +1,153 @@
+package matrix
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"go.uber.org/goleak"
+
+	"github.com/openbraid/braid/internal/perf/medium"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+)
+
+// sizes are those at which something changes: a word, what is sent at once (eager), a frame and what is divided over lanes (stripe), and what is large.
+var sizes = []int{0, 1, 7, 8, 64*kib - 1, 64 * kib, 64*kib + 1, 256*kib - 1, 256 * kib, 256*kib + 1, mib, 64 * mib}
+
+// cutSizes are those of operations whose lanes are cut each time: of one frame, of what the peer reads, of several frames over all lanes.
+var cutSizes = []int{8, 64*kib + 1, mib}
+
+// column is one world.
+type column struct {
+	over  medium.Medium
+	lanes int
+}
+
+func (c column) String() string { return fmt.Sprintf("%s ×%d", c.over, c.lanes) }
+
+// columns are all of them, or those that run each time.
+func columns(all bool) (list []column) {
+	if !all {
+		return []column{{"tcp", 2}, {"rc", 1}, {"shm", 2}, {"rc+tcp", 2}, {selfMedium, 1}}
+	}
+	for _, m := range []medium.Medium{"tcp", "rc", "shm"} {
+		for _, lanes := range []int{1, 2, 4} {
+			list = append(list, column{m, lanes})
+		}
+	}
+	return append(list, column{"shm+tcp", 2}, column{"rc+tcp", 2}, column{"rc+shm", 2}, column{selfMedium, 1})
+}
+
+// TestMatrix: what arrives is what was sent, in every cell. BRAID_MATRIX=1 is all of it.
+func TestMatrix(t *testing.T) {
+	all := os.Getenv("BRAID_MATRIX") != ""
+	most := mib
+	switch {
+	case all:
+		most = 64 * mib
+	case testing.Short():
+		most = 64*kib + 1
+	}
+	counts := map[string]map[column]int{}
+	for _, f := range families() {
+		counts[f.name] = map[column]int{}
+	}
+	for _, c := range columns(all) {
+		t.Run(c.String(), func(t *testing.T) { c.run(t, most, all, counts) })
+	}
+	t.Log("\n" + render(columns(all), counts))
+}
+
+// run goes through a column.
+func (c column) run(t *testing.T, most int, all bool, counts map[string]map[column]int) {
+	w := newWorld(t, c.over, c.lanes)
+	for _, f := range families() {
+		if f.over != nil && !f.over(c.over == selfMedium) {
+			continue
+		}
+		for _, n := range sizes {
+			if n > most || f.has != nil && !f.has(n) {
+				continue
+			}
+			for _, cut := range []bool{false, true} {
+				if cut && (c.over == selfMedium || !all && !slices.Contains(cutSizes, n)) {
+					continue
+				}
+				if err := w.cell(f, n, cut); err != nil {
+					t.Errorf("%s, %d bytes, cut %v: %v", f.name, n, cut, err)
+					if w.ep.Err() != nil {
+						t.Fatal("the endpoint is over")
+					}
+					continue
+				}
+				counts[f.name][c]++
+			}
+		}
+	}
+	if lost := w.ep.Stats().Handovers; w.cuts > 0 && lost == 0 {
+		t.Errorf("%d cuts, and no lane was lost", w.cuts)
+	}
+}
+
+// cell carries one, or with cuts one for each way to cut.
+func (w *world) cell(f family, n int, cut bool) error {
+	times, posted := 1, func() {}
+	if cut {
+		times, posted = 2, w.cut
+	}
+	for range times {
+		src := make([]byte, n)
+		for i := range src {
+			src[i] = byte(i*7 + n + w.cuts + 1)
+		}
+		if err := f.do(w, src, posted); err != nil {
+			return err
+		}
+		if cut {
+			w.healed()
+		}
+	}
+	return nil
+}
+
+// healed waits until all lanes are back, so that the next cut has something to cut; what never comes back the next operation shows.
+func (w *world) healed() {
+	for i := 0; i < 400 && !w.up(); i++ {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (w *world) up() bool {
+	for _, l := range w.ep.Lanes() {
+		if l.State != "up" {
+			return false
+		}
+	}
+	return len(w.ep.Lanes()) > 0
+}
+
+func render(cols []column, counts map[string]map[column]int) string {
+	tw := table.NewWriter()
+	head := table.Row{"equal"}
+	for _, c := range cols {
+		head = append(head, c.String())
+	}
+	tw.AppendHeader(head)
+	for _, f := range families() {
+		row := table.Row{f.name}
+		for _, c := range cols {
+			row = append(row, counts[f.name][c])
+		}
+		tw.AppendRow(row)
+	}
+	return tw.Render()
+}

@@ -1,0 +1,156 @@
+package matrix
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/perf/medium"
+	"github.com/openbraid/braid/stream"
+	"github.com/openbraid/braid/transport"
+)
+
+// world is two workers with an endpoint of so many lanes between them, whose lanes can be cut at the first.
+type world struct {
+	ctx      context.Context
+	from, to *braid.Worker
+	ep       *braid.Endpoint
+	messages chan []byte // that came
+	mem      *braid.Memory
+	key      braid.RKey
+	out, in  net.Conn // a stream
+	faults   *fault.Injector
+	rails    []string
+	cuts     int
+}
+
+// selfMedium is the transport between endpoints of one worker.
+const selfMedium medium.Medium = "self"
+
+// room is the memory of each: a word for signals, and the largest size behind it.
+const room = 64<<20 + 8
+
+func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	t.Cleanup(cancel)
+	begun := time.Now()
+	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: fault.New(func() time.Duration { return time.Since(begun) })}
+	if m == selfMedium {
+		w.from = worker(t, options(t, "self"))
+		w.to = w.from
+	} else {
+		if w.rails = m.Rails(); lanes == 1 {
+			w.rails = w.rails[:1]
+		}
+		w.from, w.to = worker(t, over(t, m, lanes, w.rails, w.faults)), worker(t, over(t, m, lanes, w.rails, nil))
+	}
+	w.open(t)
+	if got := len(w.ep.Lanes()); got != lanes {
+		t.Fatalf("%d lanes over %s, not %d", got, m, lanes)
+	}
+	stop := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				w.faults.Advance()
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-ended })
+	return w
+}
+
+// options are those of a node whose lanes run over the transports of a setting.
+func options(t *testing.T, transports string) braid.Options {
+	s := new(braid.Settings)
+	if err := s.Set("transports", transports, "the test"); err != nil {
+		t.Fatal(err)
+	}
+	return braid.Options{Settings: s}
+}
+
+func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *fault.Injector) braid.Options {
+	t.Helper()
+	made, err := m.New(medium.Options{Rails: m.Rails(), Injector: faults})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return braid.Options{
+		Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails,
+		Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond},
+	}
+}
+
+func worker(t *testing.T, o braid.Options) *braid.Worker {
+	t.Helper()
+	n, err := braid.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// open connects the two, and makes what the families need.
+func (w *world) open(t *testing.T) {
+	t.Helper()
+	w.to.HandleAM(1, func(m *braid.Message) { w.messages <- append([]byte(nil), m.Payload()...) })
+	ln, err := w.to.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.ep, err = w.from.Dial(w.ctx, ln.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if w.mem, err = w.to.Node().Alloc(room); err != nil {
+		t.Fatal(err)
+	}
+	w.key = w.mem.Key(braid.Read | braid.Write | braid.Atomic)
+	if w.from == w.to {
+		return // a worker has one Mux, and a stream two ends
+	}
+	w.streams(t)
+}
+
+func (w *world) streams(t *testing.T) {
+	t.Helper()
+	out, err := stream.New(w.from, stream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close() })
+	in, err := stream.New(w.to, stream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	ln, err := in.Incoming()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.out, err = out.Open(w.ctx, w.ep); err != nil {
+		t.Fatal(err)
+	}
+	if w.in, err = ln.Accept(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cut cuts the lanes of a rail, one after the other, reset and silent in turns.
+func (w *world) cut() {
+	w.cuts++
+	w.faults.Cut(w.rails[w.cuts%len(w.rails)], fault.Kind(w.cuts/2%2), 2*time.Millisecond)
+}
