@@ -9,36 +9,44 @@ const (
 	AckFrames = 256
 )
 
-// Acks is what one endpoint owes its peer: acknowledgements of the frames that its sink has taken. The zero value owes nothing.
-type Acks[E any] struct {
-	// Now: it does not wait.
+// Covered is how much of what an endpoint's sink has taken is covered by an acknowledgement that is on its way. The zero value owes nothing.
+type Covered struct {
+	// Now: the next one does not wait.
 	Now bool
 
-	said, saidBytes uint64 // what the last one covers that is on its way
-	debt            Debt[E]
+	frames, bytes uint64
 }
 
 // Owes says whether frames were accepted that no acknowledgement covers yet.
-func (a *Acks[E]) Owes(accepted uint64) bool { return accepted != a.said }
+func (c *Covered) Owes(accepted uint64) bool { return accepted != c.frames }
 
 // Owed is how many of the accepted bytes that are.
-func (a *Acks[E]) Owed(bytes uint64) uint64 { return bytes - a.saidBytes }
+func (c *Covered) Owed(bytes uint64) uint64 { return bytes - c.bytes }
 
 // Hurry has what is owed go out at once, and says whether there is any.
-func (a *Acks[E]) Hurry(accepted uint64) bool {
-	owes := a.Owes(accepted)
-	a.Now = a.Now || owes
+func (c *Covered) Hurry(accepted uint64) bool {
+	owes := c.Owes(accepted)
+	c.Now = c.Now || owes
 	return owes
 }
 
 // Due says whether it is worth something of its own now, given what was accepted and how many bytes may be owed.
-func (a *Acks[E]) Due(accepted, bytes, most uint64) bool {
-	return a.Owes(accepted) && (a.Now || accepted-a.said >= AckFrames || a.Owed(bytes) >= most)
+func (c *Covered) Due(accepted, bytes, most uint64) bool {
+	return c.Owes(accepted) && (c.Now || accepted-c.frames >= AckFrames || c.Owed(bytes) >= most)
 }
 
-// Said: an acknowledgement of all that was accepted is on its way.
+// Cover: an acknowledgement of all that was accepted is on its way.
+func (c *Covered) Cover(accepted, bytes uint64) { *c = Covered{frames: accepted, bytes: bytes} }
+
+// Acks is what one endpoint owes its peer, and until when. The zero value owes nothing.
+type Acks[E any] struct {
+	Covered
+	debt Debt[E]
+}
+
+// Said is Cover, and nothing waits any more.
 func (a *Acks[E]) Said(accepted, bytes uint64, list *Owing[E]) {
-	a.said, a.saidBytes, a.Now = accepted, bytes, false
+	a.Cover(accepted, bytes)
 	list.Remove(&a.debt)
 }
 

@@ -107,7 +107,7 @@ func (ep *endpoint) hangUp() {
 // silence drops what is not in the ring yet. No frame goes out after it.
 func (ep *endpoint) silence() {
 	ep.send.drop()
-	ep.acks.now, ep.blocked = false, false
+	ep.acks.Now, ep.blocked = false, false
 	if ep.seg != nil && ep.fd >= 0 && ep.fault&Mute == 0 {
 		ep.rouse() // for what is
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
@@ -219,14 +220,14 @@ func (f *iface) overdue() {
 	f.owing = slices.DeleteFunc(f.owing, func(ep *endpoint) bool {
 		a := &ep.acks
 		switch {
-		case !ep.owes() || a.now:
+		case !ep.owes() || a.Now:
 		case a.until == 0:
-			a.until = now + ackDelay
+			a.until = now + ledger.AckDelay
 			return false
 		case a.until > now:
 			return false
 		default:
-			a.now = true
+			a.Now = true
 			ep.soil()
 		}
 		a.until, a.listed = 0, false

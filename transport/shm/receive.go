@@ -202,8 +202,7 @@ func (ep *endpoint) hear(h ring.Header) {
 	if ep.state != up || ep.led.Held() {
 		return // quiesced or closed by the sink: no acknowledgement is taken any more
 	}
-	if h.Flags&flagAckNow != 0 && ep.recv.accepted != ep.acks.out {
-		ep.acks.now = true
+	if h.Flags&flagAckNow != 0 && ep.acks.Hurry(ep.recv.accepted) {
 		ep.soil()
 	}
 	base := ep.led.Acked()

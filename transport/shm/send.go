@@ -244,7 +244,7 @@ func (ep *endpoint) flush() {
 	if ep.blocked && ep.lies {
 		ep.lie() // for room, too
 	}
-	if ep.owes() && !ep.acks.now && !ep.acks.listed {
+	if ep.owes() && !ep.acks.Now && !ep.acks.listed {
 		ep.acks.listed = true
 		ep.f.owing = append(ep.f.owing, ep)
 	}
