@@ -1,6 +1,7 @@
 package braid_test
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -79,5 +80,30 @@ func TestKeeperComesBack(t *testing.T) {
 	case <-done:
 	case <-time.After(patience):
 		t.Error("no message is handled after polling has ended")
+	}
+}
+
+// TestGoroutinesOfModes: each Shared worker has one goroutine of the library, an Owned one has none.
+func TestGoroutinesOfModes(t *testing.T) {
+	tidy(t)
+	for owned, each := range map[bool]int{true: 0, false: 1} {
+		n, err := braid.Open(braid.Options{Owned: owned})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const workers = 5
+		n.Worker() // what the node itself needs is there
+		grew := -1
+		for try := 0; grew != workers*each && try < 20; try++ { // others of this process may end meanwhile
+			before := runtime.NumGoroutine()
+			for range workers {
+				n.Worker()
+			}
+			grew = runtime.NumGoroutine() - before
+		}
+		if grew != workers*each {
+			t.Errorf("owned %v: %d goroutines of %d workers", owned, grew, workers)
+		}
+		n.Close()
 	}
 }
