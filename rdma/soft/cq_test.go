@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/fabric"
+	"github.com/openbraid/braid/rdma/soft/packet"
 )
 
 // TestOverrunIsTheEnd: a completion queue that has lost a completion takes no queue pair any more, neither a new one nor one that begins
@@ -65,5 +66,63 @@ func TestOverrunIsTheEnd(t *testing.T) {
 		if _, err := pd.CreateQP(s); !errors.Is(err, rdma.ErrInvalid) {
 			t.Errorf("a new queue pair: %v", err)
 		}
+	}
+}
+
+// TestNoAnswerForWhatWasLost: a message whose completion found no room is not acknowledged: its sender must not believe that somebody has it.
+func TestNoAnswerForWhatWasLost(t *testing.T) {
+	l := newLab(t)
+	q := l.l.qp[1]
+	room := l.l.cq[1].Depth()
+	for ; room > 0; room -= 256 {
+		if n, st := q.PostRecv(make([]rdma.RecvWR, 256)); n != 256 {
+			t.Fatal(n, st)
+		}
+		for _, s := range []rdma.QPState{rdma.Err, rdma.Reset} {
+			if err := q.Modify(rdma.QPAttr{State: s}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.l.qp[0].Modify(rdma.QPAttr{State: rdma.Reset}, 0); err != nil {
+			t.Fatal(err)
+		}
+		l.l.join(t)
+	}
+	if _, st := q.PostRecv(make([]rdma.RecvWR, 1)); st != rdma.Posted {
+		t.Fatal(st)
+	}
+	spy := &witness{}
+	l.w.net.Watch(spy.see)
+	l.inject(l.peer, &packet.Packet{Opcode: packet.SendOnly, DestQP: q.Num(), AckReq: true})
+	if len(spy.answers) > 0 || q.State() != rdma.Err {
+		t.Errorf("answered %v in %v", spy.answers, q.State())
+	}
+}
+
+// TestBlocksOfAnEarlierLife: completions of before a RESET, polled after it, leave the send ring as it is.
+func TestBlocksOfAnEarlierLife(t *testing.T) {
+	l := newLab(t)
+	q := l.l.qp[1]
+	for psn := range uint32(3) {
+		l.asks(t, rdma.OpWrite, 8)
+		l.answers(packet.Packet{Opcode: packet.Acknowledge, PSN: psn, Syndrome: packet.Ack(-1)})
+	}
+	for i := range l.l.qp {
+		if err := l.l.qp[i].Modify(rdma.QPAttr{State: rdma.Reset}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.l.join(t)
+	for range 10 {
+		l.asks(t, rdma.OpWrite, 8)
+	}
+	if n := l.l.cq[1].Poll(l.l.wc[:1]); n != 1 {
+		t.Fatal("no completion")
+	}
+	for range 246 {
+		l.asks(t, rdma.OpWrite, 8)
+	}
+	if _, st := q.PostSend([]rdma.SendWR{{Op: rdma.OpWrite}}); st != rdma.Full {
+		t.Errorf("more than 256 blocks: %v", st)
 	}
 }

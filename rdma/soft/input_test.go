@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func (f *full) Send(batch []carrier.Out) int {
 	return f.Carrier.Send(batch)
 }
 
+// labBytes is the memory of a side: more than fits into a packet of any path MTU.
+const labBytes = 16 << 10
+
 func newLab(t testing.TB) *lab {
 	w := newWorld(7, fabric.Config{})
 	var ports [2]*fabric.Port
@@ -52,7 +56,7 @@ func newLab(t testing.TB) *lab {
 			t.Fatal(err)
 		}
 	}
-	return &lab{w: w, l: connect(t, devs[0], devs[1], 4096), port: ports[1], full: front, peer: devs[0].Addr()}
+	return &lab{w: w, l: connect(t, devs[0], devs[1], labBytes), port: ports[1], full: front, peer: devs[0].Addr()}
 }
 
 // inject gives side b a packet from its peer, or from somebody else.
@@ -126,7 +130,7 @@ func TestStrangers(t *testing.T) {
 			if got := c.count(l.l.dev[1].Stats()); got != 1 {
 				t.Errorf("counted %d: %+v", got, l.l.dev[1].Stats())
 			}
-			if !bytes.Equal(l.l.mr[1].Bytes(), make([]byte, 4096)) || l.l.qp[1].State() != rdma.RTS {
+			if !bytes.Equal(l.l.mr[1].Bytes(), make([]byte, labBytes)) || l.l.qp[1].State() != rdma.RTS {
 				t.Errorf("memory has changed, or the state: %v", l.l.qp[1].State())
 			}
 			l.l.post(t, 0, 8)
@@ -211,7 +215,7 @@ func TestRepeatOfWhatIsGone(t *testing.T) {
 
 // TestSequences: packets of the peer that don't go together are refused as the standard says, and end the connection.
 func TestSequences(t *testing.T) {
-	full := make([]byte, 4096)
+	full := make([]byte, 4100)
 	send := func(op packet.Opcode, n int) packet.Packet { return packet.Packet{Opcode: op, Payload: full[:n]} }
 	for _, c := range []struct {
 		name    string
@@ -221,6 +225,10 @@ func TestSequences(t *testing.T) {
 		{"middle without first", []packet.Packet{send(packet.WriteMiddle, 4096)}, packet.NakRequest},
 		{"last without first", []packet.Packet{send(packet.SendLast, 4)}, packet.NakRequest},
 		{"first that isn't full", []packet.Packet{send(packet.SendFirst, 4)}, packet.NakRequest},
+		{"only that is more than full", []packet.Packet{{Opcode: packet.WriteOnly, Len: 4100, Payload: full}}, packet.NakRequest},
+		{"middle that isn't full", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendMiddle, 4)}, packet.NakRequest},
+		{"last that is more than full", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendLast, 4100)}, packet.NakRequest},
+		{"atomic within a send", []packet.Packet{send(packet.SendFirst, 4096), {Opcode: packet.FetchAdd}}, packet.NakRequest},
 		{"first within", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendFirst, 4096)}, packet.NakRequest},
 		{"only within", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendOnly, 4)}, packet.NakRequest},
 		{"write within a send", []packet.Packet{send(packet.SendFirst, 4096), send(packet.WriteLast, 4)}, packet.NakRequest},
@@ -228,7 +236,7 @@ func TestSequences(t *testing.T) {
 		{"empty last", []packet.Packet{send(packet.SendFirst, 4096), send(packet.SendLast, 0)}, packet.NakRequest},
 		{"write longer than it said", []packet.Packet{{Opcode: packet.WriteOnly, Len: 3, Payload: full[:4]}}, packet.NakRequest},
 		{"write shorter than it said", []packet.Packet{{Opcode: packet.WriteOnly, Len: 5, Payload: full[:4]}}, packet.NakRequest},
-		{"read beyond", []packet.Packet{{Opcode: packet.ReadRequest, Len: 4097}}, packet.NakAccess},
+		{"read beyond", []packet.Packet{{Opcode: packet.ReadRequest, Len: labBytes + 1}}, packet.NakAccess},
 		{"huge read", []packet.Packet{{Opcode: packet.ReadRequest, Len: 1<<32 - 1}}, packet.NakRequest},
 		{"unaligned atomic", []packet.Packet{{Opcode: packet.FetchAdd, VA: 1}}, packet.NakRequest},
 		{"send that ends no window", []packet.Packet{{Opcode: packet.SendOnlyInv, Imm: 5}}, packet.NakAccess},
@@ -236,7 +244,7 @@ func TestSequences(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab(t)
 			for range 4 {
-				if _, st := l.l.qp[1].PostRecv([]rdma.RecvWR{{SGL: []rdma.SGE{{Addr: l.l.mr[1].Addr(), Length: 4096, LKey: l.l.mr[1].LKey()}}}}); st != rdma.Posted {
+				if _, st := l.l.qp[1].PostRecv([]rdma.RecvWR{{SGL: []rdma.SGE{{Addr: l.l.mr[1].Addr(), Length: labBytes, LKey: l.l.mr[1].LKey()}}}}); st != rdma.Posted {
 					t.Fatal(st)
 				}
 			}
@@ -251,8 +259,12 @@ func TestSequences(t *testing.T) {
 			if !spy.saw(c.want) {
 				t.Errorf("answered %v, want %v", spy.answers, c.want)
 			}
-			if l.l.qp[1].State() != rdma.Err {
-				t.Errorf("state %v", l.l.qp[1].State())
+			said := rdma.EventQPRequest
+			if c.want == packet.NakAccess {
+				said = rdma.EventQPAccess
+			}
+			if got := events(l.l.dev[1]); l.l.qp[1].State() != rdma.Err || !slices.Contains(got, said) {
+				t.Errorf("state %v, events %v", l.l.qp[1].State(), got)
 			}
 		})
 	}
@@ -320,7 +332,7 @@ func FuzzDevice(f *testing.F) {
 			script = script[5:]
 		}
 		// Nothing beyond what keys, bounds and receives allow: the region's last bytes.
-		if !bytes.Equal(mr.Bytes()[2400:], make([]byte, 4096-2400)) {
+		if !bytes.Equal(mr.Bytes()[2400:], make([]byte, labBytes-2400)) {
 			t.Error("written beyond the bounds")
 		}
 		if err := qp.Destroy(); err != nil {
