@@ -26,8 +26,8 @@ func TestOverrunIsTheEnd(t *testing.T) {
 		}
 	}
 	shape := rdma.QPInit{Type: rdma.TypeRC, SendCQ: cq[1], RecvCQ: cq[0], Cap: rdma.QPCap{SendBlocks: 8, RecvWR: 8, RecvSGE: 1}}
-	var qps [2]rdma.QP
-	for i := range qps { // the second one is in RESET all the time
+	var qps [3]rdma.QP
+	for i := range qps { // the second one is in RESET all the time, the third one only has its receives there
 		if qps[i], err = pd.CreateQP(shape); err != nil {
 			t.Fatal(err)
 		}
@@ -38,8 +38,10 @@ func TestOverrunIsTheEnd(t *testing.T) {
 		}
 		return q.Modify(rdma.QPAttr{State: s}, rdma.MaskAccess)
 	}
-	if err := to(qps[0], rdma.Init); err != nil {
-		t.Fatal(err)
+	for _, i := range []int{0, 2} {
+		if err := to(qps[i], rdma.Init); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if n, st := qps[0].PostRecv(make([]rdma.RecvWR, 3)); n != 3 {
 		t.Fatal(n, st)
@@ -47,15 +49,17 @@ func TestOverrunIsTheEnd(t *testing.T) {
 	if err := to(qps[0], rdma.Err); err != nil { // three are flushed, two have room
 		t.Fatal(err)
 	}
-	if got := events(d); len(got) != 2 || got[0] != rdma.EventCQOverrun {
-		t.Fatalf("events %v", got)
+	if got := events(d); got[0] != rdma.EventCQOverrun || qps[2].State() != rdma.Err {
+		t.Fatalf("events %v, a queue pair that did nothing is in %v", got, qps[2].State())
 	}
 	var wc [4]rdma.WC
 	if n := cq[0].Poll(wc[:]); n != 2 {
 		t.Errorf("%d completions, want 2", n)
 	}
-	if err := to(qps[0], rdma.Reset); err != nil {
-		t.Fatal(err)
+	for _, i := range []int{0, 2} {
+		if err := to(qps[i], rdma.Reset); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i, q := range qps {
 		if err := to(q, rdma.Init); !errors.Is(err, rdma.ErrInvalid) {
