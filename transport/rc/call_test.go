@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/packet"
 	"github.com/openbraid/braid/transport"
@@ -100,4 +101,36 @@ func TestHalfOpen(t *testing.T) {
 		}
 	}
 	s.idle(asked...)
+}
+
+// TestErrFirst: whatever ends a connection, its queue pair is in ERR when the sink hears of it, and nothing of that failure has ended.
+func TestErrFirst(t *testing.T) {
+	for name, end := range map[string]func(s *pairs, c, d *peer){
+		"the peer leaves":  func(_ *pairs, _, d *peer) { d.close() },
+		"the port is down": func(s *pairs, _, _ *peer) { s.SetLink(addrA, false) },
+		"it is broken off": func(_ *pairs, c, _ *peer) { rc.Break(c.ep) },
+		"bytes that can't be": func(_ *pairs, _, d *peer) {
+			rc.SendRaw(d.ep, make([]byte, 3))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newPairs(t, 41, quick)
+			c, d := s.connect()
+			state, ended := rdma.QPStates, -1
+			c.onError = func() {
+				state, ended = rc.State(c.ep), 0
+				for _, e := range c.ends {
+					ended += e.executed + e.handed
+				}
+			}
+			c.posts(3, 50_000)
+			end(s, c, d)
+			s.until("the end", lost(c))
+			if state != rdma.Err || ended != 0 {
+				t.Errorf("%v, %d of its frames had ended", state, ended)
+			}
+			s.SetLink(addrA, true)
+			s.idle(c, d)
+		})
+	}
 }

@@ -18,6 +18,9 @@ func Numbers(ep transport.Endpoint) (own, peer uint32) {
 	return e.qp.Num(), e.call.peer
 }
 
+// State is that of an endpoint's queue pair.
+func State(ep transport.Endpoint) rdma.QPState { return ep.(*endpoint).qp.State() }
+
 // Conn is the name of a connection.
 func Conn(ep transport.Endpoint) uint64 { return ep.(*endpoint).call.conn }
 

@@ -28,6 +28,7 @@ type peer struct {
 	ep       transport.Endpoint
 	other    *peer
 	decision transport.Decision
+	onError  func() // called from OnError
 
 	up      int
 	rooms   int
@@ -48,6 +49,9 @@ func (p *peer) Sent(uint64)                     { p.w.Errorf("%s: Sent, although
 func (p *peer) OnError(err error) transport.Decision {
 	p.errs = append(p.errs, err)
 	p.log = append(p.log, "error")
+	if p.onError != nil {
+		p.onError()
+	}
 	if len(p.errs) > 1 || p.frozen || p.closed {
 		p.w.Errorf("%s: OnError %v, frozen %v, closed %v", p.name, p.errs, p.frozen, p.closed)
 	}
