@@ -125,8 +125,8 @@ type Endpoint interface {
 	// Counts are the endpoint's books.
 	Counts() Counts
 
-	// Reached changes whenever the peer's system says that it has more of what was posted, though the peer itself may not have
-	// taken it yet; 0 where nobody can tell. It may cost a system call: it is for lanes that have been silent.
+	// Reached changes when the peer's system says that it has more of what was posted and not there at the look before, though the peer itself may not have
+	// taken it yet, or sends; 0 where nobody can tell. It may cost a system call: it is for lanes that have been silent.
 	//
 	// Source: tcp_info.
 	Reached() uint64

@@ -222,6 +222,16 @@ func (m *Machine) underWay() (n int) {
 	return n
 }
 
+// Carries says whether an answer to a LOST that this side sent on the lane is still to come: then its silence counts, as that of any other work.
+func (m *Machine) Carries(lane wire.Instance) bool {
+	for i := range m.recs {
+		if r := &m.recs[i]; r.state.lost() && r.carrier == lane {
+			return true
+		}
+	}
+	return false
+}
+
 // resend is R6.
 func (m *Machine) resend(r *record, _ *Event) { m.tell(r, none) }
 

@@ -22,7 +22,8 @@
 //     one question a peer that is stopped between the two answers loses a lane.)
 //  2. Each acknowledgement that moves and each answer ends the suspicion: a slow, loaded lane isn't given up.
 //     So does more that reached the peer's system, where the transport can tell: then the path is alive, and whatever of the lane's
-//     is behind a gap or a long queue comes. PeerTimeout counts on: the system of a program that is stopped takes our probes, too.
+//     is behind a gap or a long queue comes. PeerTimeout counts on: the system of a program that is stopped takes our probes, too, and so
+//     does a proxy that hangs: a lane of which the peer answers nothing for PeerTimeout has no such excuse any more.
 //  3. Time in which this side didn't run (a call that comes more than ProbeAfter late) isn't anybody's silence.
 //  4. A lane whose round trip takes long even when idle gets longer limits: 2 and 4 of its shortest round trips.
 //  5. If no lane is up for judgement, nothing is sent but one probe per idle lane and Keepalive.

@@ -124,10 +124,11 @@ func (e *Endpoint) Note(now time.Duration, l *Lane, trips uint64, busy bool) {
 }
 
 // Reached takes what the peer's system has of a lane that is suspect (transport.Endpoint.Reached). More of it than before is a round trip of
-// the path: work that is slow, or behind a gap, is on its way. It does not make the peer alive. 0 says nothing.
+// the path: work that is slow, or behind a gap, is on its way. It does not make the peer alive. 0 says nothing, and no more does it when nothing
+// was answered for PeerTimeout, however much is taken: who takes it need not be the peer.
 func (e *Endpoint) Reached(now time.Duration, l *Lane, reached uint64) {
 	t := e.advance(now)
-	if !l.Suspect() || reached == 0 {
+	if !l.Suspect() || reached == 0 || e.cfg.PeerTimeout > 0 && t-l.since >= e.cfg.PeerTimeout {
 		return
 	}
 	if l.known && reached != l.reached {

@@ -220,3 +220,38 @@ func TestLaneGivenUp(t *testing.T) {
 		t.Errorf("no lane is left: %+v", told)
 	}
 }
+
+// TestSilentCarrier: a lane is lost, and the one that carries the dialogue about it is silent, with no work of its own. The third one takes over at once: what is asked there owes an
+// answer as work does, and the keepalive, which is never, isn't waited for.
+func TestSilentCarrier(t *testing.T) {
+	for _, lanes := range []int{2, 3} {
+		s := plain(t, 1, lanes, true, config.Times{Keepalive: time.Hour})
+		s.until(time.Second, func() bool { return false })
+		first := ""
+		for _, l := range s.a.ep.Lanes() {
+			if l.Instance.N == 1 {
+				first = topo.HostOf(l.Local)
+			}
+		}
+		for range 20 { // under way on one lane, or another
+			if _, err := s.a.ep.PostAM(1, nil, make([]byte, 100<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := s.a.ep.PostFlush(outbox.Flushing{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.net.CutRail(map[string]string{"a0": "a1", "a1": "a0"}[first], sim.Silence, sim.Both)
+		s.net.CutRail(first, sim.Reset, sim.Both)
+		at := s.net.Now()
+		if lanes == 2 { // it comes back, and the peer answers on it
+			s.until(20*time.Millisecond, func() bool { return false })
+			s.net.Heal(first)
+		}
+		if !s.until(2*time.Second, func() bool { return f.Reported }) || f.Err != nil || s.handled() != 20 {
+			t.Fatalf("%d lanes: %v after the loss: flush %+v, %d handled, %+v", lanes, s.net.Now()-at, f, s.handled(), s.a.ep.Lanes())
+		}
+		s.a.eng.Release(f)
+	}
+}

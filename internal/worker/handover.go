@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
@@ -170,6 +171,9 @@ func (ep *Endpoint) sendLost(a failover.Action) {
 		m.Bytes, m.Refusals = about.Tep.Counts().AcceptedBytes, about.refused.issued
 	}
 	l.post(wire.IDLost, m.AppendTo(ep.w.Head[:0]))
+	if ep.live.judge != nil { // it waits for an answer on a lane that may have no other work, and may fall silent now
+		ep.w.turns.Set(ep.live.tick, ep.w.now+time.Microsecond)
+	}
 }
 
 // purge is R7: with the peer's position what it has is executed, and the rest is replayed.

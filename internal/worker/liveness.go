@@ -74,13 +74,14 @@ func (ep *Endpoint) Posted() {
 	w.turns.Set(ep.live.tick, ep.nextLook())
 }
 
-// observe hands the lanes' books in, and says whether one has unacknowledged work.
+// observe hands the lanes' books in, and says whether one has unacknowledged work, or an answer of the dialogue to bring.
 func (ep *Endpoint) observe() (busy bool) {
 	for _, l := range ep.up {
 		c := l.Tep.Counts()
-		busy = busy || c.Posted != c.Acked
+		owes := c.Posted != c.Acked || ep.hand.Carries(l.ID)
+		busy = busy || owes
 		if ep.live.judge != nil {
-			ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, c.Posted != c.Acked)
+			ep.live.judge.Note(ep.w.now, &l.alive, c.RoundTrips, owes)
 			ep.reached(l)
 			l.Trip, l.Sure = l.alive.RoundTrip(), l.alive.Sure()
 		}

@@ -29,6 +29,7 @@ var mutants = []mutant{
 	{"a silent lane is lost when the peer has answered once elsewhere", "internal/health/endpoint.go",
 		"		l.doubt = answered\n		e.wake(max(t, e.again(l)))", "		l.doubt, l.witnessed = seconded, t\n		e.wake(e.verdict(l))", "./internal/health -run TestStutter"},
 	{"the peer is asked again at once", "internal/health/endpoint.go", "l.doubted + max(e.grace()/2, l.slow())", "l.doubted", "./internal/health -run TestStutter"},
+	{"a lane on which only the dialogue is may be silent", "internal/worker/liveness.go", " || ep.hand.Carries(l.ID)", "", "./internal/worker -run TestSilentCarrier"},
 	{"a lane that flaps is forgiven when it comes up", "internal/health/backoff.go", "	b.wait -= b.wait / 2 / 1024", "	b.wait = 0 * b.wait / 1024", "./internal/health"},
 	{"R2: a dial that never got anywhere leaves a record", "internal/worker/handover.go", "l.path != nil && !l.stood {", "false {", litmus},
 

@@ -17,8 +17,9 @@ const maxPieces = 64
 
 // socket is the Stream over a real descriptor.
 type socket struct {
-	fd  int
-	vec *vector // shared by the sockets of an interface
+	fd   int
+	vec  *vector // shared by the sockets of an interface
+	seen progress
 }
 
 // vector is what a write needs and must not be allocated for each.
@@ -112,7 +113,7 @@ func (s *socket) Close(reset bool) error {
 }
 
 // Reached implements transport.Stream.
-func (s *socket) Reached() uint64 { return sysReached(s.fd) }
+func (s *socket) Reached() uint64 { return s.seen.look(s.fd) }
 
 // FD implements transport.Stream.
 func (s *socket) FD() int { return s.fd }

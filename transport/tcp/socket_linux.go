@@ -41,13 +41,27 @@ func sysCongestion(fd int, name string) error {
 	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
 }
 
-// sysReached is what the peer's system has acknowledged, also what stands behind a gap.
-func sysReached(fd int) uint64 {
+// progress is what the system knows of a connection's way.
+type progress struct {
+	acked uint64 // what the peer's system had, also behind a gap
+	open  bool   // it did not have all
+	moves uint64 // times that it had more of what it lacked before
+}
+
+// look says how far it is. Once the peer's system has all, the next thing that it takes, such as a probe, says nothing more of what went
+// before: somebody between the two, a proxy that hangs, takes everything for ever, and nobody reads it. What the peer's system sends
+// is a sign of it in any case: then an answer stands behind that.
+func (p *progress) look(fd int) uint64 {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
 		return 0
 	}
-	return info.Bytes_acked + uint64(info.Delivered)
+	acked := info.Bytes_acked + uint64(info.Delivered)
+	if p.open && acked != p.acked {
+		p.moves++
+	}
+	p.acked, p.open = acked, info.Unacked > 0 || info.Notsent_bytes > 0
+	return p.moves + info.Bytes_received + 1
 }
 
 // sysReset disconnects: connecting to nothing sends a reset and leaves the descriptor open.
