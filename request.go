@@ -88,7 +88,7 @@ func (q Request) then(fn func(error), keep bool) {
 	case q.r == nil:
 		q.w.eng.Calls().Done(fn, q.err)
 	case !q.taken():
-		q.w.eng.OnEnd(q.r, func(err error) { fn(public(err)) })
+		q.w.eng.OnEnd(q.r, fn)
 		if q.r.Waited = keep; !keep {
 			q.w.eng.Release(q.r)
 		}

@@ -2,6 +2,8 @@ package braid
 
 import (
 	"context"
+	"iter"
+	"slices"
 
 	"github.com/openbraid/braid/internal/match"
 	"github.com/openbraid/braid/internal/outbox"
@@ -111,9 +113,13 @@ func (w *Worker) postRecvTag(buf []byte, want match.Want) TagRecv {
 //
 // Source: ucp_tag_probe_nb.
 func (w *Worker) ProbeTag(tag, mask uint64) (info TagInfo, ok bool) {
+	return w.probeTag(match.Want{Tag: tag, Mask: mask})
+}
+
+func (w *Worker) probeTag(want match.Want) (info TagInfo, ok bool) {
 	w.lock()
 	defer w.unlockOnly()
-	u := w.eng.Tags().Probe(match.Want{Tag: tag, Mask: mask})
+	u := w.eng.Tags().Probe(want)
 	if u == nil {
 		return TagInfo{}, false
 	}
@@ -124,13 +130,73 @@ func (w *Worker) ProbeTag(tag, mask uint64) (info TagInfo, ok bool) {
 //
 // Source: ucp_tag_probe_nb with remove, ucp_tag_msg_recv_nbx.
 func (w *Worker) TakeTag(tag, mask uint64) *TagMessage {
+	return w.takeTag(match.Want{Tag: tag, Mask: mask})
+}
+
+func (w *Worker) takeTag(want match.Want) *TagMessage {
 	w.lock()
 	defer w.unlockOnly()
-	u := w.eng.Tags().Take(match.Want{Tag: tag, Mask: mask})
+	u := w.eng.Tags().Take(want)
 	if u == nil {
 		return nil
 	}
+	return w.taken(u)
+}
+
+// ProbeTag is Worker.ProbeTag of messages from this endpoint alone.
+func (ep *Endpoint) ProbeTag(tag, mask uint64) (info TagInfo, ok bool) {
+	return ep.w.probeTag(match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
+// TakeTag is Worker.TakeTag of messages from this endpoint alone.
+func (ep *Endpoint) TakeTag(tag, mask uint64) *TagMessage {
+	return ep.w.takeTag(match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
+// NextTag is TakeTag that waits until there is such a message. It waits among the receives, as one of them: who was posted first gets a message first.
+//
+// Errors: *OpError: ErrClosed, the context's.
+// Source: MPI_Mprobe; ucp_tag_probe_nb in a loop.
+func (w *Worker) NextTag(ctx context.Context, tag, mask uint64) (*TagMessage, error) {
+	return w.nextTag(ctx, match.Want{Tag: tag, Mask: mask})
+}
+
+// NextTag is Worker.NextTag from this endpoint alone. When the endpoint is over, it ends with why.
+func (ep *Endpoint) NextTag(ctx context.Context, tag, mask uint64) (*TagMessage, error) {
+	return ep.w.nextTag(ctx, match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
+func (w *Worker) nextTag(ctx context.Context, want match.Want) (*TagMessage, error) {
+	if err := w.mayWait("tag receive", ""); err != nil {
+		return nil, err
+	}
+	w.lock()
+	r, err := w.eng.Tags().PostTake(want)
+	w.unlock()
+	if err != nil {
+		return nil, public(err)
+	}
+	res, err := w.wait(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return w.taken(res.any.(*tags.Message)), nil
+}
+
+func (w *Worker) taken(u *tags.Message) *TagMessage {
 	return &TagMessage{TagInfo: tagInfo(u.Tag, u.Size, u.From), w: w, u: u}
+}
+
+// WaitingTags are the messages that nobody has received yet, in the order in which they came: as it stood when it was called.
+func (w *Worker) WaitingTags() iter.Seq[TagInfo] {
+	w.lock()
+	defer w.unlockOnly()
+	var all []TagInfo
+	w.eng.Tags().All(func(u *tags.Message) bool {
+		all = append(all, tagInfo(u.Tag, u.Size, u.From))
+		return true
+	})
+	return slices.Values(all)
 }
 
 // TagMessage is a message that was taken. It counts against Limits.Backlog of its sender until it is received.

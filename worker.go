@@ -3,6 +3,8 @@ package braid
 import (
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/openbraid/braid/internal/control"
@@ -55,6 +57,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	w := &Worker{n: n, eng: eng}
+	eng.Shown = public
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
@@ -155,6 +158,17 @@ func (w *Worker) dial(ctx context.Context, addr string, options []DialOption, be
 
 // endpoint is the public face of an engine's endpoint.
 func endpoint(e *worker.Endpoint) *Endpoint { return e.User.(*Endpoint) }
+
+// Endpoints are those that are not over, or not closed by this side: dialed, connected, accepted, or opened by peers that nobody has accepted. As it stood when it was called.
+func (w *Worker) Endpoints() iter.Seq[*Endpoint] {
+	w.lock()
+	defer w.unlockOnly()
+	var all []*Endpoint
+	for _, e := range w.eng.Endpoints() {
+		all = append(all, endpoint(e))
+	}
+	return slices.Values(all)
+}
 
 // Strangers counts the connections to the worker's listeners that never became lanes.
 type Strangers struct {

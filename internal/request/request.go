@@ -73,7 +73,7 @@ type Request struct {
 	Progress
 
 	Err    error
-	Result any         // of an Accept; of a flush of a part, what it waits for
+	Result any         // of an Accept or a receive that takes; of a flush of a part, what it waits for
 	OnSent func(error) // user's callback, run by the engine at the end of a turn
 	PartOf *Request    // of a flush of one endpoint, for one of all
 
@@ -111,6 +111,7 @@ type Tagged struct {
 	Node  *match.Node[*Request] // of a receive: where it waits to be matched, nil once it is
 	Lent  *memory.Region        // of a send: what the peer reads
 	Told  bool                  // and has read: it ends when no lane needs the memory
+	Takes bool                  // of a receive: it wants the message as it is, which will be the Result
 	Own   [wire.TagOfferSize]byte
 }
 

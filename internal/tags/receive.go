@@ -64,6 +64,36 @@ func (t *Tags) Take(w match.Want) *Message {
 	return nil
 }
 
+// PostTake is Take that waits for such a message. It is the request's Result.
+func (t *Tags) PostTake(w match.Want) (*request.Request, error) {
+	u := t.Take(w)
+	if u == nil {
+		if err := t.mayWait(w); err != nil {
+			return nil, err
+		}
+	}
+	r := t.o.Pool.Get(request.Receive, t)
+	if r.Takes = true; u != nil {
+		t.taken(r, u)
+	} else {
+		r.Node = t.table.Post(w, r)
+	}
+	return r, nil
+}
+
+// taken ends a request for a message that is its user's from now on.
+func (t *Tags) taken(r *request.Request, u *Message) {
+	r.Result, r.Retired = u, true
+	t.o.Report(r, nil)
+}
+
+// All calls yield with the messages that wait, in the order in which they came, until it says false. It must not receive meanwhile.
+func (t *Tags) All(yield func(*Message) bool) {
+	for n := t.table.Oldest(); n != nil && yield(n.Value); {
+		n = n.Next()
+	}
+}
+
 // Cancel ends a receive that nothing was matched with; of one that is reading, the end decides.
 func (t *Tags) Cancel(r *request.Request) {
 	if r.Node == nil {

@@ -122,10 +122,14 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	}
 	r, ok := t.table.Arrive(h.Tag, from)
 	if !ok {
-		t.wait(from, h, m, buf, cost)
+		t.table.Wait(h.Tag, from, t.keep(from, h, m, buf, cost))
 		return nil
 	}
 	r.Node = nil
+	if r.Takes {
+		t.taken(r, t.keep(from, h, m, buf, cost))
+		return nil
+	}
 	if m.ID == offer {
 		t.read(r, from, h)
 	} else {
@@ -135,8 +139,8 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	return nil
 }
 
-// wait keeps a message until it is wanted.
-func (t *Tags) wait(from Peer, h wire.TagOffer, m *delivery.Message, buf *transport.Buffer, cost uint64) {
+// keep is a message that is kept until it is received.
+func (t *Tags) keep(from Peer, h wire.TagOffer, m *delivery.Message, buf *transport.Buffer, cost uint64) *Message {
 	u := t.spare
 	if u == nil {
 		u = &Message{}
@@ -157,7 +161,7 @@ func (t *Tags) wait(from Peer, h wire.TagOffer, m *delivery.Message, buf *transp
 		u.buf = t.buffers.Get(n)
 		u.data = u.buf.Bytes[:copy(u.buf.Bytes, m.Payload)]
 	}
-	t.table.Wait(h.Tag, from, u)
+	return u
 }
 
 // matched ends r with the message, which is its user's from now on.
