@@ -118,6 +118,8 @@ var rooms = []room{
 	{dir: "internal/stream/frame", rank: 0, kind: service},
 	{dir: "internal/stream/flow", rank: 1, kind: service},
 	{dir: "stream", rank: 9, kind: public, edge: true},
+	{dir: "completion", rank: 9, kind: public, edge: true},
+	{dir: "iov", rank: 9, kind: public, edge: true},
 
 	{dir: "internal/files/dialogue", rank: 1, kind: service},
 	{dir: "internal/files/tree", rank: 2, kind: service, edge: true},

@@ -1,0 +1,251 @@
+package completion_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/completion"
+	"github.com/openbraid/braid/fault"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pair is two workers that are connected.
+type pair struct {
+	a, b *braid.Worker
+	ep   *braid.Endpoint
+	key  braid.RKey
+	mem  *braid.Memory
+}
+
+func connect(t testing.TB, ao, bo braid.Options) *pair {
+	t.Helper()
+	var nodes [2]*braid.Node
+	for i, o := range []braid.Options{ao, bo} {
+		n, err := braid.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+		nodes[i] = n
+	}
+	p := &pair{a: nodes[0].Worker(), b: nodes[1].Worker()}
+	to, err := p.b.Address()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.ep, err = p.a.Connect(patience(t), to); err != nil {
+		t.Fatal(err)
+	}
+	if p.mem, err = nodes[1].Alloc(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	p.key = p.mem.Key(braid.Write | braid.Read | braid.Atomic)
+	return p
+}
+
+func patience(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// TestEveryFamily: requests of each family end in the queue, those that had ended when they were added, too; each once, with what it brought.
+func TestEveryFamily(t *testing.T) {
+	for _, owned := range []bool{false, true} {
+		t.Run(fmt.Sprintf("owned=%v", owned), func(t *testing.T) {
+			ctx := patience(t)
+			p := connect(t, braid.Options{Owned: owned}, braid.Options{})
+			p.b.HandleAM(1, func(*braid.Message) {})
+			p.b.HandleAM(2, func(m *braid.Message) { m.Endpoint().PostTag(9, []byte("answer")).Release() })
+			q := completion.New(p.a)
+			if n, err := q.Wait(ctx, make([]completion.End, 1)); n != 0 || err != nil {
+				t.Error("nothing is pending:", n, err)
+			}
+			small, large, buf := make([]byte, 8), make([]byte, 300_000), make([]byte, 4)
+			read, received := make([]byte, 300_000), make([]byte, 300_000)
+			q.Add(0, p.ep.PostPut(large, p.key, 0))
+			q.Add(1, p.ep.PostPut(small, p.key, 400_000))
+			q.Add(2, p.ep.PostAM(1, nil, large))
+			q.Add(3, p.ep.PostGet(read, p.key, 1<<19+8))
+			q.Add(4, p.ep.PostPut(small, p.key, 1<<20))
+			q.AddRecv(5, p.a.PostRecvTag(buf, 9, braid.ExactTag))
+			q.Add(6, p.ep.PostAM(2, nil, nil))
+			q.Add(7, p.ep.PostTagSync(3, large))
+			receive := p.b.PostRecvTag(received, 3, braid.ExactTag)
+			completion.AddFetch(q, 8, p.ep.Word64(p.key, 1<<19).PostFetchAdd(5))
+			completion.AddFetch(q, 9, p.ep.Word64(p.key, 1<<19).PostFetchAdd(5))
+			q.Add(10, p.ep.PostFlush())
+			if n := q.Pending(); n != 11 {
+				t.Errorf("%d are pending", n)
+			}
+			got := map[uint64]completion.End{}
+			for end := range q.All(ctx) {
+				if _, twice := got[end.Token]; twice {
+					t.Errorf("%d twice", end.Token)
+				}
+				got[end.Token] = end
+			}
+			for token := range uint64(11) {
+				end, ok := got[token]
+				want := map[uint64]error{4: braid.ErrAccess, 5: braid.ErrTruncated}[token]
+				if !ok || !errors.Is(end.Err, want) || want == nil && end.Err != nil {
+					t.Errorf("%d: %+v", token, end)
+				}
+				var e *braid.OpError
+				if want != nil && !errors.As(end.Err, &e) {
+					t.Errorf("%d: not as users have it: %v", token, end.Err)
+				}
+			}
+			if info := got[5].Tag; info.Len != 6 || info.Tag != 9 || info.From != p.ep || string(buf) != "answ" {
+				t.Errorf("%+v, %q", info, buf)
+			}
+			if got[8].Old+got[9].Old != 5 {
+				t.Errorf("%+v, %+v", got[8], got[9])
+			}
+			if err := receive.Request.Wait(ctx); err != nil || q.Pending() != 0 {
+				t.Error(err, q.Pending())
+			}
+		})
+	}
+}
+
+// TestUnderCuts: 20 batches of puts while both lanes are cut in turns, taken by several goroutines: each end once, none with an error.
+func TestUnderCuts(t *testing.T) {
+	ctx, start := patience(t), time.Now()
+	faults := fault.New(func() time.Duration { return time.Since(start) })
+	rails := []string{"127.0.0.1", "127.0.0.2"}
+	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond}
+	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
+	q, src := completion.New(p.a), make([]byte, 20_000)
+	const batches, each = 20, 50
+	var mu sync.Mutex
+	seen := map[uint64]int{}
+	for batch := range batches {
+		faults.Cut(rails[batch%2], fault.Kind(batch/2%2), 2*time.Millisecond)
+		faults.Advance()
+		for i := range each {
+			q.Add(uint64(batch*each+i), p.ep.PostPut(src, p.key, 0))
+		}
+		var takers sync.WaitGroup
+		for range 3 {
+			takers.Go(func() {
+				var ends [7]completion.End
+				for {
+					n, err := q.Wait(ctx, ends[:])
+					if err != nil {
+						t.Error(err)
+					}
+					if n == 0 {
+						return
+					}
+					mu.Lock()
+					for _, end := range ends[:n] {
+						if seen[end.Token]++; end.Err != nil {
+							t.Error(end)
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		takers.Wait()
+	}
+	for i := range uint64(batches * each) {
+		if seen[i] != 1 {
+			t.Errorf("%d came %d times", i, seen[i])
+		}
+	}
+	if err := p.ep.Flush(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClosed: when the worker is closed each request ends in the queue, also one that is added after that; who waits is told.
+func TestClosed(t *testing.T) {
+	p := connect(t, braid.Options{}, braid.Options{})
+	q := completion.New(p.a)
+	q.AddRecv(1, p.a.PostRecvTag(nil, 1, braid.ExactTag))
+	short, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if n, err := q.Wait(short, make([]completion.End, 1)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(n, err)
+	}
+	p.a.Close()
+	q.Add(2, p.ep.PostPut(nil, p.key, 0))
+	for end := range q.All(patience(t)) {
+		if !errors.Is(end.Err, net.ErrClosed) {
+			t.Errorf("%+v", end)
+		}
+	}
+}
+
+// TestNoAllocations: what is added and taken over and over costs no memory.
+func TestNoAllocations(t *testing.T) {
+	ctx := patience(t)
+	p := connect(t, braid.Options{Owned: true, Lanes: 1}, braid.Options{})
+	q, src, ends := completion.New(p.a), make([]byte, 64), make([]completion.End, 16)
+	round := func() {
+		for i := range uint64(16) {
+			q.Add(i, p.ep.PostPut(src, p.key, 0))
+		}
+		for q.Pending() > 0 {
+			if _, err := q.Wait(ctx, ends); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 100 {
+		round()
+	}
+	n := 16.0
+	for try := 0; try < 5 && n > 1; try++ { // the peer is counted, too, and may be growing something
+		n = testing.AllocsPerRun(100, round)
+	}
+	if n > 1 && !raceEnabled {
+		t.Errorf("%v allocations for 16 requests", n)
+	}
+}
+
+// Example posts several operations, and takes their ends as they come.
+func Example() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	n, err := braid.Open(braid.Options{})
+	check(err)
+	defer n.Close()
+	w := n.Worker()
+	address, err := w.Address()
+	check(err)
+	ep, err := w.Connect(ctx, address) // to itself
+	check(err)
+	mem, err := n.Alloc(64)
+	check(err)
+	key := mem.Key(braid.Write)
+
+	q := completion.New(w)
+	for i := range uint64(3) {
+		q.Add(i, ep.PostPut([]byte("12345678"), key, 8*i))
+	}
+	q.Add(3, ep.PostFlush())
+	ended := 0
+	for end := range q.All(ctx) {
+		check(end.Err)
+		ended++
+	}
+	fmt.Println(ended, string(mem.Bytes()[:24]))
+	// Output: 4 123456781234567812345678
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package completion_test
+
+const raceEnabled = true

@@ -1,0 +1,5 @@
+//go:build race
+
+package iov_test
+
+const raceEnabled = true
