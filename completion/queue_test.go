@@ -249,3 +249,29 @@ func Example() {
 	fmt.Println(ended, string(mem.Bytes()[:24]))
 	// Output: 4 123456781234567812345678
 }
+
+// TestOrder: ends come out in the order in which they came, however many there are, and however they are taken meanwhile.
+func TestOrder(t *testing.T) {
+	n, err := braid.Open(braid.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	q, ends := completion.New(n.Worker()), make([]completion.End, 100)
+	added, taken := uint64(0), uint64(0)
+	for _, step := range [...]struct{ add, take int }{{60, 30}, {50, 10}, {300, 100}, {1, 100}, {700, 100}, {0, 100}} {
+		for range step.add {
+			q.Add(added, braid.Request{}) // has ended
+			added++
+		}
+		for _, end := range ends[:q.Poll(ends[:step.take])] {
+			if end.Token != taken {
+				t.Fatalf("%d came, %d is next", end.Token, taken)
+			}
+			taken++
+		}
+	}
+	if p := q.Pending(); uint64(p) != added-taken {
+		t.Errorf("%d pending of %d added and %d taken", p, added, taken)
+	}
+}
