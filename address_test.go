@@ -280,13 +280,31 @@ func TestAddressFlat(t *testing.T) {
 	}
 }
 
+// heals has what was cut heal when its time is over, whatever the test waits for.
+func heals(t *testing.T, faults *fault.Injector) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				faults.Advance()
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped })
+}
+
 // TestAddressUnderCuts: an endpoint by an address goes on when its lanes die, as any: each message once and in order, while both rails are cut in turns, and what the
 // peer is answered on, too.
 func TestAddressUnderCuts(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
 	faults, rails := fault.New(clockFrom(time.Now())), []string{"127.0.0.1", "127.0.0.2"}
-	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond}
+	heals(t, faults)
+	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	server, a := addressOf(t, braid.Options{Rails: rails, Times: times})
 	client := mustOpen(t, braid.Options{Rails: rails, Times: times, Faults: faults}).Worker()
 	ep, err := client.Connect(ctx, a)
@@ -301,7 +319,6 @@ func TestAddressUnderCuts(t *testing.T) {
 		if i%10 == 5 {
 			faults.Cut(rails[i/10%2], fault.Kind(i/20%2), 2*time.Millisecond)
 		}
-		faults.Advance()
 		if err := ep.SendTag(ctx, 1, binary.LittleEndian.AppendUint64(nil, i)); err != nil {
 			t.Fatal(err)
 		}

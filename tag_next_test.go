@@ -130,13 +130,13 @@ func TestNextTagUnderCuts(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
 	faults, rails := fault.New(clockFrom(time.Now())), []string{"127.0.0.1", "127.0.0.2"}
-	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond}
+	heals(t, faults)
+	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
 	for i := range uint32(60) {
 		if i%10 == 5 {
 			faults.Cut(rails[i/10%2], fault.Kind(i/20%2), 2*time.Millisecond)
 		}
-		faults.Advance()
 		n := cutSize(0, i)
 		sent := p.a.PostTag(uint64(i), tagBytes(n, byte(i)))
 		m, err := p.bw.NextTag(ctx, 0, braid.AnyTag)

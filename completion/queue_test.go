@@ -118,12 +118,30 @@ func TestEveryFamily(t *testing.T) {
 	}
 }
 
+// heals has what was cut heal when its time is over, whatever the test waits for.
+func heals(t *testing.T, faults *fault.Injector) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				faults.Advance()
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-stopped })
+}
+
 // TestUnderCuts: 20 batches of puts while both lanes are cut in turns, taken by several goroutines: each end once, none with an error.
 func TestUnderCuts(t *testing.T) {
 	ctx, start := patience(t), time.Now()
 	faults := fault.New(func() time.Duration { return time.Since(start) })
+	heals(t, faults)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
-	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond}
+	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
 	q, src := completion.New(p.a), make([]byte, 20_000)
 	const batches, each = 20, 50
@@ -131,7 +149,6 @@ func TestUnderCuts(t *testing.T) {
 	seen := map[uint64]int{}
 	for batch := range batches {
 		faults.Cut(rails[batch%2], fault.Kind(batch/2%2), 2*time.Millisecond)
-		faults.Advance()
 		for i := range each {
 			q.Add(uint64(batch*each+i), p.ep.PostPut(src, p.key, 0))
 		}
