@@ -77,6 +77,16 @@ func (i *Injector) advance() {
 	})
 }
 
+// past says whether a rule that is in force should be over.
+func (i *Injector) past(a *active) bool { return !a.forever() && int64(i.now()) >= a.until.Load() }
+
+// settle does what is due.
+func (i *Injector) settle() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+}
+
 // begin is the moment at which a rule's time has come.
 func (i *Injector) begin(a *active, now time.Duration) {
 	if a.Start == Whole && !i.whole() {

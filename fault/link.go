@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -64,8 +65,19 @@ func (l *Link) ended(a *active) {
 	}
 }
 
+// expire ends rules whose time is over: a link outlives the connections over it, so nobody else may call for a long time.
+func (l *Link) expire() {
+	l.mu.Lock()
+	over := slices.ContainsFunc(l.rules, l.inj.past)
+	l.mu.Unlock()
+	if over {
+		l.inj.settle()
+	}
+}
+
 // Down says whether the link is down, which its owner may know: a reset is in force.
 func (l *Link) Down() bool {
+	l.expire()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.rules {
@@ -78,6 +90,7 @@ func (l *Link) Down() bool {
 
 // Judge decides what becomes of a datagram of so many bytes that is sent, or that was received.
 func (l *Link) Judge(sent bool, size int) (f Fate) {
+	l.expire()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.rules {

@@ -1,6 +1,9 @@
 package fault
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Pipe is a connection through memory to which something may be done: whoever moves its frames asks in each turn. Its methods are of one
 // owner; rules come from any goroutine. Delay is not done to it, and a cut does not wait for a write.
@@ -57,6 +60,7 @@ func (p *Pipe) Close() {
 func (p *Pipe) Buried() bool {
 	p.inj.mu.Lock()
 	defer p.inj.mu.Unlock()
+	p.inj.advance()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.by != nil && p.by.Kind == Silence && p.by.inForce
@@ -87,8 +91,19 @@ func (p *Pipe) ended(a *active) {
 	p.gates.remove(a)
 }
 
+// expire ends rules whose time is over, as a link does.
+func (p *Pipe) expire() {
+	p.mu.Lock()
+	over := slices.ContainsFunc(p.gates, func(g *gate) bool { return p.inj.past(g.active) })
+	p.mu.Unlock()
+	if over {
+		p.inj.settle()
+	}
+}
+
 // Held says what is done to it in this turn. busy says that something is under way, which is then held back: a hit.
 func (p *Pipe) Held(busy bool) (h Held) {
+	p.expire()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch by := p.by; {

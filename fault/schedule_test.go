@@ -240,10 +240,16 @@ func TestLink(t *testing.T) {
 	if !l.Down() || !l.Judge(true, 1).Lost || !l.Judge(false, 1).Lost {
 		t.Error("a cut link carries something")
 	}
-	c.t += 6 * ms
-	inj.Advance()
+	c.t += 6 * ms // nobody else calls: the link is there for as long as its device, whatever is dialed over it
 	if l.Down() || l.Judge(true, 1).Lost {
-		t.Error("a link works again when the cut is over")
+		t.Error("a link does not work again when the cut is over")
+	}
+	inj.Apply(rules(t, "drop 100% for=5ms")...)
+	if lost := l.Judge(true, 1).Lost; !lost {
+		t.Error("nothing was dropped")
+	}
+	if c.t += 6 * ms; l.Judge(true, 1).Lost {
+		t.Error("a link drops what is sent after the rule is over")
 	}
 	inj.Apply(rules(t, "cut on=tcp kind=reset; drop 100% lane=1; pause lane=lo")...)
 	if f := l.Judge(true, 1); f != (fault.Fate{}) {
