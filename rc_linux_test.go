@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/mix"
@@ -224,6 +225,42 @@ func TestRCTrust(t *testing.T) {
 	if err := p.a.Flush(testContext(t)); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRCFaults: a cut of the only lane by Options.Faults is over when its time is, though nobody drives the injector, and the endpoint goes on.
+func TestRCFaults(t *testing.T) {
+	began := time.Now()
+	inj := fault.New(func() time.Duration { return time.Since(began) })
+	p := connect(t, braid.Options{Settings: rcSettings(t), Faults: inj}, braid.Options{Settings: rcSettings(t)})
+	inj.Cut("", fault.Reset, 200*time.Millisecond)
+	if err := p.a.SendAM(testContext(t), 1, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.a.Flush(testContext(t)); err != nil && !errors.Is(err, braid.ErrHandler) {
+		t.Errorf("after the cut: %v", err)
+	}
+}
+
+// TestRCNobody: who dials rc where nobody speaks it learns that, although what ran out is the time for the dial.
+func TestRCNobody(t *testing.T) {
+	n, err := braid.Open(braid.Options{Settings: rcSettings(t), Times: braid.Times{Handshake: 3 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	const want = "is an rc listener of braid there, and do UDP packets pass?"
+	if _, err = n.Worker().Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("nobody there: %v, want %q", err, want)
+	}
+}
+
+func rcSettings(t *testing.T) *braid.Settings {
+	t.Helper()
+	s := &braid.Settings{}
+	if err := s.Set("transports", "rc", "the test"); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestFenceOverMixedLanes: what is put before a fence goes over a lane of TCP and one of RDMA, which is cut now and then.

@@ -89,6 +89,8 @@ func (l *link) late() {
 	case !l.warned:
 		l.warned = true
 		l.w.turns.Set(l.limit, l.w.now+grace)
+	case l.ep != nil && l.ep.state == life.Dialing && l.path.Reason != nil: // why an attempt before ended says more than that this one was too short
+		l.ep.lose(l, fmt.Errorf("%w; before that: %w", errHandshake, l.path.Reason))
 	case l.ep != nil:
 		l.ep.lose(l, errHandshake)
 	default:
@@ -99,7 +101,7 @@ func (l *link) late() {
 // grace is for what arrived while this side stood still.
 const grace = 5 * time.Millisecond
 
-var errHandshake = errors.New("the peer did not answer in time (setting handshake): something on the way drops it, or it is no braid peer")
+var errHandshake = errors.New("the peer did not answer in time (setting handshake): something on the way drops it, or it is no braid peer, or one that listens over another transport")
 
 // notTried: the path could not even begin an attempt.
 func (ep *Endpoint) notTried(p *paths.Path, err error) {

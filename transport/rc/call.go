@@ -274,17 +274,18 @@ func (ep *endpoint) rejected(m *wire.Message) {
 	if ep.state != connecting {
 		return
 	}
+	var kind error // only of what may be otherwise soon: that is tried again
 	err := fmt.Errorf("rejected for reason %d", m.Reason)
 	switch m.Reason {
 	case wire.ReasonNobody:
 		err = errNobody
 	case wire.ReasonFull:
-		err = errFull
+		kind, err = transport.ErrReset, errFull
 	case wire.ReasonTerms:
 		err = errTerms
 	}
 	ep.told = true
-	ep.lost(ep.wrap("dial", transport.ErrReset, err))
+	ep.lost(ep.wrap("dial", kind, err))
 }
 
 // farewell tells a peer that a connection has ended, until it says that it knows.

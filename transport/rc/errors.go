@@ -18,8 +18,8 @@ func (ep *endpoint) wrap(op string, kind, err error) error {
 var (
 	errTrust     = errors.New("RDMA packets carry no proof of who sent them: set rc.Options.TrustNetwork, or rc-trust=network, if whoever can send to this address may be trusted")
 	errSecret    = errors.New("a secret proves both ends of a lane, and RDMA packets after that carry no proof: set rc.Options.AllowSecret, or rc-trust=secret, if that is enough")
-	errOneAddr   = errors.New("an RDMA device has one address: name it")
-	errNobody    = errors.New("nobody listens there")
+	errOneAddr   = errors.New("an RDMA device has one address: name it, and those of other rails in Options.Rails (setting rails)")
+	errNobody    = errors.New("nobody listens there, though a device is at this address and port: it dials only; check the port")
 	errFull      = errors.New("too many connections wait there; try again")
 	errTerms     = errors.New("its device can't reach this one's queue pair; its log says why: an adapter reaches UDP port 4791 only (rc-port)")
 	errNoAnswer  = errors.New("nobody answers; is an rc listener of braid there, and do UDP packets pass?")
