@@ -272,6 +272,16 @@ func TestPerftestRefusesCPUs(t *testing.T) {
 	}
 }
 
+// TestPerftestSettingsOfRC: what a refusal says to set is heard, also by a transport that perftest makes itself.
+func TestPerftestSettingsOfRC(t *testing.T) {
+	for line, want := range map[string]bool{"": true, "--set rc-trust=network": false, "--set rc-trust=secret": true, "--trust-network": false} {
+		args := append([]string{"perftest", "192.0.2.99", "--transport", "rc", "-t", "put_lat", "--set", "handshake=50ms"}, strings.Fields(line)...)
+		if _, people, _ := built(t, args...); strings.Contains(people, "carry no proof") != want {
+			t.Errorf("%s: %s", line, people)
+		}
+	}
+}
+
 func TestPerftestRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"-t am_lat --pair-modes --error-mode peer h":     "--error-mode has no effect here: with --pair-modes",

@@ -17,7 +17,7 @@ func (s *Setup) transports(t *trial.Trial, set *braid.Settings) ([]transport.Tra
 	if m == "" || m == medium.TCP {
 		return nil, nil
 	}
-	o := medium.Options{TrustNetwork: s.TrustNetwork}
+	o := medium.Options{Settings: set, TrustNetwork: s.TrustNetwork}
 	if m.Mixed() {
 		o.Rails = rails(set)
 	}

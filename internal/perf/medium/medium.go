@@ -6,16 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
-	"github.com/openbraid/braid/rdma/soft/carrier"
-	"github.com/openbraid/braid/rdma/soft/faulty"
+	"github.com/openbraid/braid/internal/carriers"
+	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/mix"
-	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/shm"
 	shmfaulty "github.com/openbraid/braid/transport/shm/faulty"
-	"github.com/openbraid/braid/transport/softrc"
-	"github.com/openbraid/braid/transport/tcp"
 )
 
 // Medium is the name of what a test runs over: a transport, or several with "+" between them.
@@ -61,7 +59,9 @@ func (m Medium) Check() error {
 type Options struct {
 	// Rails are the addresses of a mixed medium, one for each part in its order.
 	Rails []string
-	// TrustNetwork lets rc leave this machine: its packets carry no proof of who sent them.
+	// Settings say how sockets and devices are (rc-trust, tcp-send-buffer); which transports they name is not asked. Nil: nothing is said.
+	Settings *braid.Settings
+	// TrustNetwork lets rc leave this machine, as the setting rc-trust does: its packets carry no proof of who sent them.
 	TrustNetwork bool
 	// Injector stands in front of each connection; nil: nothing does.
 	Injector *fault.Injector
@@ -79,32 +79,48 @@ func (m Medium) New(o Options) (transport.Transport, error) {
 	if len(parts) > 1 && len(o.Rails) != len(parts) {
 		return nil, fmt.Errorf("--transport %s with rails %q: %w", m, strings.Join(o.Rails, ","), ErrRails)
 	}
+	node, err := o.node()
+	if err != nil {
+		return nil, err
+	}
 	var rest []mix.Part
 	for i := range parts[1:] {
 		rail := o.Rails[i+1]
-		rest = append(rest, mix.Part{Transport: one(parts[i+1], &o), Takes: func(host string) bool { return host == rail }})
+		rest = append(rest, mix.Part{Transport: one(parts[i+1], node, o.Injector), Takes: func(host string) bool { return host == rail }})
 	}
-	first := one(parts[0], &o)
+	first := one(parts[0], node, o.Injector)
 	if len(rest) == 0 {
 		return first, nil
 	}
 	return mix.New(first, rest...), nil
 }
 
-// one makes a part.
-func one(name string, o *Options) transport.Transport {
-	switch name {
-	case "rc":
-		opt := softrc.Options{RC: rc.Options{TrustNetwork: o.TrustNetwork}}
-		if o.Injector != nil {
-			opt.Wrap = func(c carrier.Carrier, at rc.Place) carrier.Carrier { return faulty.New(c, o.Injector, at.Now) }
+// node is what the settings say, for the transports that are made here: a figure of rc is one with the rc-read-from that stands beside it.
+func (o *Options) node() (config.Node, error) {
+	var all config.Set
+	for _, v := range o.Settings.Clone().List() {
+		if v.Origin == config.Default.String() || v.Name == "secret" { // of that only whether it is set
+			continue
 		}
-		return softrc.New(opt)
-	case "shm":
-		if o.Injector != nil {
-			return shmfaulty.New(shm.Options{}, o.Injector)
+		if err := all.Put(v.Name, v.Value, config.Origin{Layer: config.Given, Where: v.Where}); err != nil {
+			return config.Node{}, err
 		}
-		return shm.New(shm.Options{})
 	}
-	return tcp.New(tcp.Options{Wrapper: o.Injector.Wrapper()})
+	n := all.Node()
+	if o.TrustNetwork {
+		n.RC.Trust = append(n.RC.Trust, "network")
+	}
+	return n, nil
+}
+
+// one makes a part.
+func one(name string, n config.Node, inj *fault.Injector) transport.Transport {
+	if name == "shm" {
+		if inj != nil {
+			return shmfaulty.New(shm.Options{Limit: n.ShmLimit}, inj)
+		}
+		return shm.New(shm.Options{Limit: n.ShmLimit})
+	}
+	n.Transports = []string{name}
+	return carriers.Network(n, inj)
 }
