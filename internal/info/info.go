@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/rdma/verbs"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/shm"
 	"github.com/openbraid/braid/transport/softrc"
@@ -80,8 +81,11 @@ func TransportsOf(s *braid.Settings) (list []Transport) {
 		switch {
 		case x.Name == "rc" && slices.Contains(named, "verbs"):
 			x.Used, x.Why = true, "over adapters: the setting transports names verbs"
+			if _, err := verbs.List(); err != nil { // then nothing can be dialed, and nothing takes its place
+				x.Used, x.Why = false, err.Error()
+			}
 		case rc && x.Name == "tcp":
-			x.Why = "rc, which the setting transports names, takes its place"
+			x.Why = "rc or verbs, which the setting transports names, takes its place"
 		case !x.Used && x.Name == "tcp":
 			x.Used, x.Why = true, "not named by the setting transports, and kept: the first connection needs it"
 		case !x.Used:

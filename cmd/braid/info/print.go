@@ -35,7 +35,11 @@ func (p *printer) transports(list []info.Transport) {
 		if !t.Used {
 			used = "no"
 		}
-		rows = append(rows, []string{t.Name, used, reaches, strconv.Itoa(t.MaxFrame), strconv.Itoa(t.ZeroCopy), t.Why})
+		uncopied := "never"
+		if t.ZeroCopy > 0 {
+			uncopied = strconv.Itoa(t.ZeroCopy)
+		}
+		rows = append(rows, []string{t.Name, used, reaches, strconv.Itoa(t.MaxFrame), uncopied, t.Why})
 	}
 	p.table(rows)
 }
