@@ -84,8 +84,8 @@ type SendWR struct {
 	RKey uint32 // of remote memory; of the window for OpLocalInv and OpSendInv
 	Addr uint64 // of remote memory, of the peer's MR.Addr() and further
 
-	Compare uint64 // OpCompareSwap
-	Swap    uint64 // OpCompareSwap: what to set; OpFetchAdd: what to add
+	CompareAdd uint64 // OpCompareSwap: what must be there; OpFetchAdd: what to add
+	Swap       uint64 // OpCompareSwap: what to set
 
 	AH       AH // UD: where to
 	DestQPN  uint32

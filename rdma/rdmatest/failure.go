@@ -112,7 +112,7 @@ func remoteAccess(t *testing.T, b *bench) {
 			if c.op.Atomic() {
 				n = 8
 			}
-			wr := rdma.SendWR{Op: c.op, SGL: x.sge(0, n), RKey: y.mr.RKey(), Addr: y.mr.Addr(), Swap: 1}
+			wr := rdma.SendWR{Op: c.op, SGL: x.sge(0, n), RKey: y.mr.RKey(), Addr: y.mr.Addr(), CompareAdd: 1, Swap: 1}
 			if c.change != nil {
 				c.change(&wr, y)
 			}
@@ -128,7 +128,7 @@ func remoteAccess(t *testing.T, b *bench) {
 	t.Run("unaligned atomic", func(t *testing.T) {
 		b := newBench(t, b.k)
 		x, y := b.connect(shape{})
-		wr := rdma.SendWR{Op: rdma.OpFetchAdd, SGL: x.sge(0, 8), RKey: y.mr.RKey(), Addr: y.mr.Addr() + 4, Swap: 1}
+		wr := rdma.SendWR{Op: rdma.OpFetchAdd, SGL: x.sge(0, 8), RKey: y.mr.RKey(), Addr: y.mr.Addr() + 4, CompareAdd: 1}
 		if n, st := x.qp.PostSend([]rdma.SendWR{wr}); n == 0 && st == rdma.BadWR {
 			return // refused by the device that was asked
 		}

@@ -149,25 +149,25 @@ func atomics(t *testing.T, b *bench) {
 	ne := binary.NativeEndian
 	ne.PutUint64(y.mem[64:], 100)
 	at := rdma.SendWR{Flags: rdma.FlagSignaled, SGL: x.sge(8, 8), RKey: y.mr.RKey(), Addr: y.mr.Addr() + 64}
-	do := func(op rdma.Op, compare, swap uint64) uint64 {
+	do := func(op rdma.Op, compareAdd, swap uint64) uint64 {
 		t.Helper()
 		wr := at
-		wr.Op, wr.Compare, wr.Swap = op, compare, swap
+		wr.Op, wr.CompareAdd, wr.Swap = op, compareAdd, swap
 		x.send(wr)
 		x.one(rdma.StatusSuccess)
 		return ne.Uint64(x.mem[8:])
 	}
 	for _, c := range []struct {
-		op            rdma.Op
-		compare, swap uint64
-		old, now      uint64
+		op               rdma.Op
+		compareAdd, swap uint64
+		old, now         uint64
 	}{
-		{rdma.OpFetchAdd, 0, 5, 100, 105},
-		{rdma.OpFetchAdd, 0, ^uint64(0), 105, 104},
+		{rdma.OpFetchAdd, 5, 0, 100, 105},
+		{rdma.OpFetchAdd, ^uint64(0), 7, 105, 104}, // the other field is not its own
 		{rdma.OpCompareSwap, 1, 2, 104, 104},
 		{rdma.OpCompareSwap, 104, 2, 104, 2},
 	} {
-		if old := do(c.op, c.compare, c.swap); old != c.old || ne.Uint64(y.mem[64:]) != c.now {
+		if old := do(c.op, c.compareAdd, c.swap); old != c.old || ne.Uint64(y.mem[64:]) != c.now {
 			t.Errorf("%v: was %d, want %d; is %d, want %d", c.op, old, c.old, ne.Uint64(y.mem[64:]), c.now)
 		}
 	}
@@ -175,7 +175,7 @@ func atomics(t *testing.T, b *bench) {
 	ne.PutUint64(y.mem[64:], 0)
 	for i := range 32 {
 		wr := at
-		wr.Op, wr.Swap, wr.SGL, wr.ID = rdma.OpFetchAdd, 1, x.sge(1024+8*i, 8), uint64(i)
+		wr.Op, wr.CompareAdd, wr.SGL, wr.ID = rdma.OpFetchAdd, 1, x.sge(1024+8*i, 8), uint64(i)
 		x.send(wr)
 	}
 	for i, wc := range x.sent(32) {

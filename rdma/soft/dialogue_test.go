@@ -36,7 +36,7 @@ func stories() []story {
 		{name: "a READ in pieces, an answer of the first is lost", peers: []carrier.Rule{lose(packet.ReadMiddle)}, bytes: 20000, wr: rdma.SendWR{Op: rdma.OpRead}},
 		{name: "a WRITE, its second packet and the refusal are lost", ours: []carrier.Rule{lose(packet.WriteMiddle)}, peers: []carrier.Rule{lose(packet.Acknowledge)},
 			bytes: 3000, wr: write},
-		{name: "an atomic, its result is lost", peers: []carrier.Rule{lose(packet.AtomicAck)}, bytes: 8, wr: rdma.SendWR{Op: rdma.OpFetchAdd, Swap: 1}},
+		{name: "an atomic, its result is lost", peers: []carrier.Rule{lose(packet.AtomicAck)}, bytes: 8, wr: rdma.SendWR{Op: rdma.OpFetchAdd, CompareAdd: 1}},
 		{name: "a SEND, and no receive yet", bytes: 3000, wr: rdma.SendWR{Op: rdma.OpSend}, late: 50 * time.Microsecond},
 		{name: "a WRITE beyond the region", bytes: 5000, wr: rdma.SendWR{Op: rdma.OpWrite, Addr: 1 << 20}},
 	}

@@ -59,7 +59,7 @@ func TestCrowded(t *testing.T) {
 	const n = 12
 	var wrs [n]rdma.SendWR
 	for i := range wrs {
-		wrs[i] = rdma.SendWR{ID: uint64(i), Op: rdma.OpFetchAdd, Flags: rdma.FlagSignaled, Swap: 1, RKey: l.mr[1].RKey(), Addr: l.mr[1].Addr(),
+		wrs[i] = rdma.SendWR{ID: uint64(i), Op: rdma.OpFetchAdd, Flags: rdma.FlagSignaled, CompareAdd: 1, RKey: l.mr[1].RKey(), Addr: l.mr[1].Addr(),
 			SGL: []rdma.SGE{{Addr: l.mr[0].Addr() + uint64(8*i), Length: 8, LKey: l.mr[0].LKey()}}}
 	}
 	if k, st := l.qp[0].PostSend(wrs[:]); k != n {

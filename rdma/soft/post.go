@@ -39,7 +39,7 @@ func (q *queuePair) post(wr *rdma.SendWR) rdma.Status {
 	}
 	w := &q.req.scratch
 	w.Op, w.Flags, w.Blocks, w.ID, w.Imm = wr.Op, uint8(wr.Flags), uint8(blocks), wr.ID, wr.Imm
-	w.RKey, w.Addr, w.Compare, w.Swap = wr.RKey, wr.Addr, wr.Compare, wr.Swap
+	w.RKey, w.Addr, w.Compare, w.Swap = wr.RKey, wr.Addr, wr.CompareAdd, wr.Swap
 	w.NSGE, w.InlineBytes = uint8(copy(w.SGE[:], wr.SGL)), uint16(copy(w.Data[:], wr.Inline))
 	total := uint64(w.InlineBytes)
 	if wr.Inline != nil {

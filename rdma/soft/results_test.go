@@ -103,7 +103,7 @@ func TestResultLostForGood(t *testing.T) {
 	op := packet.AtomicAck
 	w := newWorld(13, fabric.Config{Latency: time.Microsecond})
 	l := connect(t, w.open(t, "10.0.0.1:5001"), w.open(t, "10.0.0.2:5002", carrier.Rule{Opcode: &op, Share: 1, Drop: true}), 4096)
-	wr := rdma.SendWR{Op: rdma.OpFetchAdd, Flags: rdma.FlagSignaled, Swap: 1, RKey: l.mr[1].RKey(), Addr: l.mr[1].Addr(),
+	wr := rdma.SendWR{Op: rdma.OpFetchAdd, Flags: rdma.FlagSignaled, CompareAdd: 1, RKey: l.mr[1].RKey(), Addr: l.mr[1].Addr(),
 		SGL: []rdma.SGE{{Addr: l.mr[0].Addr(), Length: 8, LKey: l.mr[0].LKey()}}}
 	if _, st := l.qp[0].PostSend([]rdma.SendWR{wr}); st != rdma.Posted {
 		t.Fatal(st)

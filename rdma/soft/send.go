@@ -142,7 +142,7 @@ func (r *requester) packet(q *queuePair, w *ring.WQE, s *slot) {
 	case w.Op.Atomic():
 		p.Opcode, p.VA, p.RKey, p.Swap, p.Compare, p.AckReq = packet.CompareSwap, w.Addr, w.RKey, w.Swap, w.Compare, true
 		if w.Op == rdma.OpFetchAdd {
-			p.Opcode, p.Compare = packet.FetchAdd, 0
+			p.Opcode, p.Swap, p.Compare = packet.FetchAdd, w.Compare, 0
 		}
 		r.reads.Push(p.PSN)
 		d.tx.add(route, &p, 0)

@@ -179,7 +179,7 @@ func (r *run) post(p *pair) {
 		wr.SGL, wr.Inline = nil, b[:]
 	case 1:
 		wr.Op = rdma.OpFetchAdd
-		wr.Addr, wr.Swap = p.mr[1].Addr()+20*slotBytes, 1
+		wr.Addr, wr.CompareAdd = p.mr[1].Addr()+20*slotBytes, 1
 		wr.SGL = []rdma.SGE{{Addr: p.mr[0].Addr() + 20*slotBytes, Length: 8, LKey: p.mr[0].LKey()}}
 	case 2:
 		// Only a slot that no write is under way to: its bytes are sent again if need be, so they must stay.

@@ -117,7 +117,7 @@ func (q *queuePair) write(i, sges int, wr *rdma.SendWR) int {
 	e := books.Entry{ID: wr.ID}
 	w := &s.sends[i]
 	*w = C.struct_braid_send{
-		addr: C.uint64_t(wr.Addr), compare: C.uint64_t(wr.Compare), swap: C.uint64_t(wr.Swap), op: ops[wr.Op], flags: flags(wr.Flags),
+		addr: C.uint64_t(wr.Addr), compare_add: C.uint64_t(wr.CompareAdd), swap: C.uint64_t(wr.Swap), op: ops[wr.Op], flags: flags(wr.Flags),
 		imm: C.uint32_t(wr.Imm), key: C.uint32_t(wr.RKey), sge: C.uint32_t(sges), sges: C.uint32_t(len(wr.SGL)),
 	}
 	switch {

@@ -12,7 +12,7 @@
 
 // braid_send is a work request as Go writes it: without unions and lists.
 struct braid_send {
-	uint64_t id, addr, compare, swap, length;
+	uint64_t id, addr, compare_add, swap, length;
 	uint32_t op, flags, imm, key, access;
 	uint32_t sge, sges; // the first of its pieces, and how many
 	uint32_t qpn, qkey;
@@ -81,7 +81,7 @@ static inline void braid_fill(struct ibv_send_wr *c, const struct braid_send *w,
 	} else if (w->op == IBV_WR_ATOMIC_CMP_AND_SWP || w->op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		c->wr.atomic.remote_addr = w->addr;
 		c->wr.atomic.rkey = w->key;
-		c->wr.atomic.compare_add = w->op == IBV_WR_ATOMIC_CMP_AND_SWP ? w->compare : w->swap;
+		c->wr.atomic.compare_add = w->compare_add;
 		c->wr.atomic.swap = w->swap;
 	} else if (w->op == IBV_WR_BIND_MW) {
 		c->bind_mw.mw = w->mw;

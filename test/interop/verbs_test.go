@@ -283,11 +283,11 @@ func (b *both) atomics() {
 	}
 	b.p.ask(s, "fill 0 8")
 	old := ne.Uint64(pattern(0, 8))
-	b.do(rdma.SendWR{Op: rdma.OpFetchAdd, SGL: s.sge(8), Swap: 3})
+	b.do(rdma.SendWR{Op: rdma.OpFetchAdd, SGL: s.sge(8), CompareAdd: 3})
 	if ne.Uint64(mem) != old {
 		b.t.Errorf("fetch-add: was %#x, want %#x", ne.Uint64(mem), old)
 	}
-	b.do(rdma.SendWR{Op: rdma.OpCompareSwap, SGL: s.sge(8), Compare: old + 3, Swap: 9})
+	b.do(rdma.SendWR{Op: rdma.OpCompareSwap, SGL: s.sge(8), CompareAdd: old + 3, Swap: 9})
 	if ne.Uint64(mem) != old+3 {
 		b.t.Errorf("compare-and-swap: was %#x, want %#x", ne.Uint64(mem), old+3)
 	}
