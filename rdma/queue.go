@@ -1,5 +1,7 @@
 package rdma
 
+import "fmt"
+
 // QPType is the service of a queue pair.
 //
 // Source: ibv_qp_type.
@@ -26,7 +28,7 @@ func (t QPType) String() string {
 	case TypeGSI:
 		return "GSI"
 	}
-	return "type(?)"
+	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
 // Datagram says whether each send names its peer.

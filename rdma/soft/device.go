@@ -84,7 +84,7 @@ type Stats struct {
 // Open makes a device on a carrier, which is the device's from then on.
 func Open(cfg Config) (*Device, error) {
 	if cfg.Carrier == nil || cfg.Now == nil || cfg.Rand == nil {
-		return nil, fmt.Errorf("%w: a soft device needs a carrier, time and luck", rdma.ErrInvalid)
+		return nil, fmt.Errorf("%w: Config.Carrier, Now and Rand must be there: what moves packets, time and luck", rdma.ErrInvalid)
 	}
 	if cfg.Name == "" {
 		cfg.Name = "soft"

@@ -62,6 +62,9 @@ func (n *Net) Lost() int { return n.lost }
 
 // Port makes a carrier at addr. The address gets a MAC of its own if it has none.
 func (n *Net) Port(addr netip.AddrPort) (*Port, error) {
+	if !addr.IsValid() || addr.Port() == 0 {
+		return nil, fmt.Errorf("%w: a port of the network needs an address and a UDP port, not %v", rdma.ErrInvalid, addr)
+	}
 	if n.ports[addr] != nil {
 		return nil, fmt.Errorf("fabric: %v is taken", addr)
 	}
