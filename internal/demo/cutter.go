@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,6 +73,17 @@ func (w *laneWatch) get(of *[lanes]int, rail int) int {
 }
 
 func (w *laneWatch) allUp() bool { return w.get(&w.up, 0) > 0 && w.get(&w.up, 1) > 0 }
+
+// missing says on which rails there is no lane.
+func (w *laneWatch) missing(names [lanes]string) error {
+	var without []string
+	for i, name := range names {
+		if w.get(&w.up, i) == 0 {
+			without = append(without, name)
+		}
+	}
+	return fmt.Errorf("no lane came up from %s to itself: each rail must reach the receiver at its own address; loopback ones go with loopback ones only", strings.Join(without, " and "))
+}
 
 // cutter carries out the plans, one after the other, each only when all lanes stand.
 type cutter struct {

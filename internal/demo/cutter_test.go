@@ -103,3 +103,12 @@ func TestChildEndsWithItsInput(t *testing.T) {
 		t.Error("it goes on")
 	}
 }
+
+// TestMissing: rails without a lane are named, and no others.
+func TestMissing(t *testing.T) {
+	w := &laneWatch{}
+	w.note(braid.LaneUp, 0)
+	if err := w.missing([lanes]string{"10.0.0.5", "127.0.0.1"}); !strings.Contains(err.Error(), "from 127.0.0.1 to itself") {
+		t.Error(err)
+	}
+}

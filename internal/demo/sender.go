@@ -83,7 +83,7 @@ func (x *sender) connect(ctx context.Context, o braid.Options) (k keys, err erro
 	}
 	for !x.watch.allUp() {
 		if pause(ctx, look) != nil {
-			return k, fmt.Errorf("only %d of %d lanes came up: both rails must reach the receiver", len(x.ep.Lanes()), lanes)
+			return k, x.watch.missing(x.spec.Rails.Names)
 		}
 	}
 	return k, nil
