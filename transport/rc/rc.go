@@ -2,6 +2,7 @@ package rc
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"time"
 
@@ -89,17 +90,20 @@ func (o *Options) defaults() error {
 	if o.RetryCount == 0 {
 		o.RetryCount = 7
 	}
-	switch {
-	case o.Open == nil:
+	if o.Open == nil {
 		return fmt.Errorf("rc: Options.Open is nil: a device must come from somewhere")
-	case o.Receives < 2*wire.MinReceives || o.Receives > 1<<12:
-		return fmt.Errorf("rc: Options.Receives is %d: %d to %d", o.Receives, 2*wire.MinReceives, 1<<12)
-	case o.SegmentBytes < 8<<10 || o.SegmentBytes > outbox.ChunkLen:
-		return fmt.Errorf("rc: Options.SegmentBytes is %d: %d to %d", o.SegmentBytes, 8<<10, outbox.ChunkLen)
-	case o.ReadFrom < 0 || o.ReadFrom > wire.MostReadFrom || o.ReadBytes < maxFrame:
-		return fmt.Errorf("rc: Options.ReadFrom %d, ReadBytes %d: 0 to %d, at least %d", o.ReadFrom, o.ReadBytes, wire.MostReadFrom, maxFrame)
-	case o.SendCQ < 8 || o.Timeout > 31 || o.RetryCount > 7:
-		return fmt.Errorf("rc: Options.SendCQ %d, Timeout %d, RetryCount %d: at least 8, at most 31, at most 7", o.SendCQ, o.Timeout, o.RetryCount)
+	}
+	for _, f := range []struct {
+		name               string
+		value, least, most int
+	}{
+		{"Receives", o.Receives, 2 * wire.MinReceives, 1 << 12}, {"SegmentBytes", o.SegmentBytes, 8 << 10, outbox.ChunkLen},
+		{"ReadFrom", o.ReadFrom, 0, wire.MostReadFrom}, {"ReadBytes", o.ReadBytes, maxFrame, math.MaxInt},
+		{"SendCQ", o.SendCQ, 8, math.MaxInt}, {"Timeout", int(o.Timeout), 0, 31}, {"RetryCount", int(o.RetryCount), 0, 7},
+	} {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("rc: Options.%s is %d: want %d to %d", f.name, f.value, f.least, f.most)
+		}
 	}
 	return nil
 }
@@ -111,7 +115,7 @@ func (o *Options) readFrom() uint32 {
 
 type rc struct{ o Options }
 
-// New makes the transport. Mistakes in the options are said by Open.
+// New makes the transport. Mistakes in the options are said when it is opened: by braid.Node.NewWorker.
 //
 // Source: uct_rc_iface; its settings are UCX_RC_*.
 func New(o Options) transport.Transport { return &rc{o: o} }
