@@ -51,9 +51,7 @@ func (s *stream) severed(a *active) bool {
 		return false
 	}
 	s.by = a
-	if s.deaf() {
-		s.knew = s.under.Reached()
-	}
+	s.knew = s.under.Reached()
 	if a.Kind == Reset {
 		_ = s.under.Reset() // wakes up whoever waits for it
 	}
@@ -219,7 +217,7 @@ func (s *stream) Reached() uint64 {
 	switch {
 	case s.closed:
 		return 0
-	case s.deaf():
+	case s.by != nil: // one way, too: what is sent reaches nobody, and what comes says nothing of that
 		return s.knew
 	}
 	return s.under.Reached()

@@ -18,7 +18,7 @@ type Stream interface {
 	Reset() error
 	// Close closes both directions and gives the descriptor back; with reset the peer sees a reset instead of an end.
 	Close(reset bool) error
-	// Reached changes when the peer's system has more of what it lacked at the look before, or has sent more; 0: nobody can tell. Something new
+	// Reached changes when the peer's system has more of what it lacked at the look before, or has all and sent more; 0: nobody can tell. Something new
 	// that is taken when all was there changes nothing: of what waits for an answer it says nothing.
 	Reached() uint64
 	// FD is the descriptor to poll.

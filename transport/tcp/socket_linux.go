@@ -43,25 +43,27 @@ func sysCongestion(fd int, name string) error {
 
 // progress is what the system knows of a connection's way.
 type progress struct {
-	acked uint64 // what the peer's system had, also behind a gap
-	open  bool   // it did not have all
-	moves uint64 // times that it had more of what it lacked before
+	acked    uint64 // what the peer's system had, also behind a gap
+	received uint64 // from it
+	open     bool   // it did not have all
+	moves    uint64 // times that it had more of what it lacked before, or had all and sent more
 }
 
 // look says how far it is. Once the peer's system has all, the next thing that it takes, such as a probe, says nothing more of what went
 // before: somebody between the two, a proxy that hangs, takes everything for ever, and nobody reads it. What the peer's system sends
-// is a sign of it in any case: then an answer stands behind that.
+// is a sign when it has all: then an answer stands behind that. While it lacks something it is none: the way there may be dead.
 func (p *progress) look(fd int) uint64 {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
 		return 0
 	}
 	acked := info.Bytes_acked + uint64(info.Delivered)
-	if p.open && acked != p.acked {
+	open := info.Unacked > 0 || info.Notsent_bytes > 0
+	if p.open && acked != p.acked || !open && info.Bytes_received != p.received {
 		p.moves++
 	}
-	p.acked, p.open = acked, info.Unacked > 0 || info.Notsent_bytes > 0
-	return p.moves + info.Bytes_received + 1
+	p.acked, p.received, p.open = acked, info.Bytes_received, open
+	return p.moves + 1
 }
 
 // sysReset disconnects: connecting to nothing sends a reset and leaves the descriptor open.
