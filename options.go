@@ -100,8 +100,9 @@ type Limits struct {
 	Message            int // bytes of the largest active message, and of all unfinished ones of an endpoint: 64 MiB
 	Backlog            int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 	Frame              int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
-	Stripe             int // bytes from which a message goes over several lanes at once: 256 KiB
-	Eager              int // bytes up to which a tagged message is sent without asking whether it is wanted: 64 KiB
+	Stripe             int // bytes from which a message goes over several lanes at once: as the lanes are (docs/explain.md), from 32 KiB to 1 MiB
+	Eager              int // bytes up to which a tagged message is sent without asking whether it is wanted: as the lanes are, from 16 KiB to 128 KiB
+	ZeroCopy           int // bytes from which a payload is sent from where it stands: as the transports say
 	Replies            int // gets and fetches of the peer that are answered at a time, per endpoint: 64
 	Lanes              int // lanes of an endpoint, whoever opens them: 16, which is also the most
 	HalfOpen           int // connections that have not said who they are, per listener: 64
@@ -180,7 +181,7 @@ func (o *Options) node() config.Node {
 		Name: o.Name, Lanes: o.Lanes,
 		Bounds: config.Bounds{
 			Window: l.Window, Pending: l.Pending, PendingBytes: uint64(l.PendingBytes), MaxMessage: uint64(l.Message), Backlog: uint64(l.Backlog),
-			MaxFrame: l.Frame, Stripe: l.Stripe, Eager: l.Eager, Replies: l.Replies, MaxLanes: l.Lanes, HalfOpen: l.HalfOpen, HalfOpenPer: l.HalfOpenPerAddress,
+			MaxFrame: l.Frame, Stripe: l.Stripe, Eager: l.Eager, ZeroCopy: l.ZeroCopy, Replies: l.Replies, MaxLanes: l.Lanes, HalfOpen: l.HalfOpen, HalfOpenPer: l.HalfOpenPerAddress,
 		},
 		Times: config.Times{
 			Handshake: t.Handshake, HelloTimeout: t.Hello, DialWait: t.DialWait, Keepalive: t.Keepalive, PeerTimeout: t.Peer,

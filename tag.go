@@ -27,7 +27,7 @@ type TagInfo struct {
 
 // SendTag sends a message with a tag: the peer's receive for it gets the bytes. What nobody has asked for yet waits there.
 //
-// Shape:  any size; 0 is legal. Up to Limits.Eager (64 KiB) bytes are sent at once; of more the peer is told, and its receive reads them.
+// Shape:  any size; 0 is legal. Up to Limits.Eager bytes are sent at once; of more the peer is told, and its receive reads them.
 // Owns:   payload is the library's until SendTag returns.
 // Order:  tagged messages of one endpoint, and its active messages, arrive in the order in which they were posted; of those that one receive takes
 // it gets the earliest.

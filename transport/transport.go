@@ -37,6 +37,8 @@ type Attr struct {
 	// Speed of each connection in Mbit/s, roughly, where that does not depend on its rail; 0: it does.
 	Speed   int
 	InOrder bool // data frames are accepted in posting order (so far always; an engine must not assume it)
+	// Frame is what one frame takes of the processors of both sides, besides its bytes, roughly; 0: not known.
+	Frame time.Duration
 	// ZeroCopy is the payload size from which a frame posted with ZeroCopy is cheaper than a copy. 0: never.
 	ZeroCopy int
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/openbraid/braid/cmd/braid/completion"
 	"github.com/openbraid/braid/cmd/braid/connect"
 	"github.com/openbraid/braid/cmd/braid/demo"
+	"github.com/openbraid/braid/cmd/braid/explain"
 	"github.com/openbraid/braid/cmd/braid/info"
 	"github.com/openbraid/braid/cmd/braid/manual"
 	"github.com/openbraid/braid/cmd/braid/perftest"
@@ -29,6 +30,7 @@ type commands struct {
 	Send       transfer.Send         `cmd:"" help:"Send files and directories over all lanes."`
 	Recv       transfer.Recv         `cmd:"" help:"Receive files and directories."`
 	Info       info.Command          `cmd:"" help:"Show transports, rails, limits, and every setting with who said it."`
+	Explain    explain.Command       `cmd:"" help:"Show how operations would be carried to a peer: lanes, protocols, times."`
 	Inspect    process.Inspect       `cmd:"" help:"Show the endpoints, lanes and work of a running process."`
 	Fault      process.Fault         `cmd:"" help:"Break things in a running process on purpose."`
 	Secret     connect.SecretCommand `cmd:"" help:"Print a new secret, for both sides to have."`

@@ -13,7 +13,7 @@
 //
 // Invariants:
 //
-//  1. After Defaults no bound and no time is zero.
+//  1. After Defaults no bound and no time is zero, but those that lanes, or nothing, decide.
 //  2. A value of a higher layer wins, whatever the order in which the layers are read. Within one the later wins.
 //  3. What a key prints is what it parses: Parse(Print(v)) = v.
 //  4. A value that is wrong changes nothing, and does not hide the others that are wrong.

@@ -49,11 +49,13 @@ type Lane struct {
 	Path  int // index of the path, -1 if the peer opened it
 	Since time.Duration
 	// InOrder: frames are executed in the order of their posting.
-	InOrder bool
-	Speed   int           // of the interface here, Mbit/s; 0: not known
-	Trip    time.Duration // the shortest round trip so far; 0: not known
-	Sure    bool          // Trip was measured often enough
-	Fault   string        // whose its loss looks like, once it is lost
+	InOrder  bool
+	Speed    int           // of the interface here, Mbit/s; 0: not known
+	Trip     time.Duration // the shortest round trip so far; 0: not known
+	Sure     bool          // Trip was measured often enough
+	Fault    string        // whose its loss looks like, once it is lost
+	PerFrame time.Duration // that a frame takes besides its bytes; 0: not known
+	ZeroCopy int           // payload from which it sends without a copy; 0: never
 	// Near: within this host. While there is such a lane, those over networks are kept for when there is none.
 	Near  bool
 	state State

@@ -63,6 +63,7 @@ var rooms = []room{
 	{dir: "transport/shm/segment", rank: 2, kind: service},
 
 	{dir: "fault/drive", rank: 3, kind: service, edge: true},
+	{dir: "internal/cost", rank: 3, kind: engine},
 	{dir: "internal/delivery", rank: 3, kind: engine},
 	{dir: "internal/failover", rank: 3, kind: engine},
 	{dir: "internal/health", rank: 3, kind: engine},

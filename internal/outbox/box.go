@@ -3,6 +3,7 @@ package outbox
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/direct"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/order"
@@ -64,13 +65,13 @@ type Box struct {
 // Terms are what bounds the operations.
 type Terms struct {
 	protocol.Peer
-	Addr         string // of the peer, for errors
-	Pending      int    // operations that may wait, per queue
-	PendingBytes uint64 // bytes of operations that may wait
-	Stay         uint64 // bytes under way up to which small operations stay on the lane of the last one: they share its writes
-	Stripe       int    // bytes from which a message goes over several lanes at once
-	Credits      int    // answers to gets and fetches that the peer has room for
-	Backlog      uint64 // cost of messages that the peer takes before it has handled them
+	Addr         string          // of the peer, for errors
+	Pending      int             // operations that may wait, per queue
+	PendingBytes uint64          // bytes of operations that may wait
+	Stay         uint64          // bytes under way up to which small operations stay on the lane of the last one: they share its writes
+	Forced       cost.Thresholds // 0: as the lanes are
+	Credits      int             // answers to gets and fetches that the peer has room for
+	Backlog      uint64          // cost of messages that the peer takes before it has handled them
 	Limits       protocol.Limits
 }
 
@@ -100,6 +101,7 @@ type queues struct {
 func New(h Host, p *request.Pool, s *Scratch, t Terms) *Box {
 	b := &Box{Terms: t, host: h, pool: p, scratch: s, book: order.New(&s.Fences)}
 	b.init(b)
+	b.choose()
 	b.Debts.Init((*debtor)(b), &s.Frame, s.Head[:0])
 	return b
 }

@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"errors"
-
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 )
@@ -14,7 +12,7 @@ func PostFlushes(boxes []*Box, f Flushing, p *request.Pool) (*request.Request, e
 	var errs error
 	for _, b := range boxes {
 		r, err := b.PostFlush(f)
-		errs = both(errs, err)
+		errs = outcome.Both("flush", errs, err)
 		if r == nil {
 			continue
 		}
@@ -31,22 +29,11 @@ func PostFlushes(boxes []*Box, f Flushing, p *request.Pool) (*request.Request, e
 	return nil, errs
 }
 
-// both are two errors of flushes as one.
-func both(a, b error) error {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return &outcome.Error{Op: "flush", Fate: outcome.Unknown, Err: errors.Join(a, b)}
-}
-
 // partEnded: a flush that is part of another one ended.
 func (b *Box) partEnded(whole *request.Request, err error) {
 	whole.Replies--
 	if !whole.Reported {
-		whole.Err = both(whole.Err, err)
+		whole.Err = outcome.Both("flush", whole.Err, err)
 	}
 	if whole.Replies > 0 {
 		return

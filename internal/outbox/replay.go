@@ -71,10 +71,6 @@ func (h *Handover) settle() {
 // has no order with it: it goes in front.
 type replays = order.List[*replay]
 
-func ordered(id uint8) bool {
-	return id == wire.IDAM || id == wire.IDAMFirst || id == wire.IDAMFrag || id == wire.IDAMLast
-}
-
 // TakeBack ends the books of a lost lane with the peer's position: what the peer has is executed, and the rest
 // gets a new life, in front of everything that waits.
 //
@@ -87,7 +83,7 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 		s.hand = h
 	}
 	_, err := l.Tep.PurgeOutstanding(position, func(f *transport.Frame) error {
-		if ordered(f.ID) {
+		if wire.InOrder(f.ID) {
 			b.orderedLeft()
 		}
 		r := b.handBack(f, s)
@@ -105,7 +101,7 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *Handover) error {
 		switch {
 		case r.at == nil:
 			other.Push(r)
-		case ordered(f.ID):
+		case wire.InOrder(f.ID):
 			inOrder.Push(r)
 		default:
 			unordered.Push(r)
@@ -243,7 +239,7 @@ func (b *Box) dropReplays(err error) {
 	for _, q := range []*replays{&b.replayOrdered, &b.replayAny, &b.replayOther} {
 		for q.Len() > 0 {
 			r := q.Pop()
-			if ordered(r.frame.ID) {
+			if wire.InOrder(r.frame.ID) {
 				b.ordered.unacked++ // the end of a frame takes it off again
 			}
 			r.Executed(0, err)

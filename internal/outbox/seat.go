@@ -3,6 +3,7 @@ package outbox
 import (
 	"slices"
 
+	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/weight"
@@ -33,7 +34,8 @@ type seats struct {
 	use     []*seat // of them, those that new frames go on
 	all     []*seat // and those that are lost and not taken back
 	off     seat    // no lane: what waits is here
-	lastPut *seat   // on which small operations stay
+	model   cost.Model
+	lastPut *seat // on which small operations stay
 	lastID  uint64
 	fenced  uint64 // something waits for this fence, 0 if nothing does
 	asked   uint64 // the last fence for which acknowledgements were asked for
@@ -92,6 +94,7 @@ func (b *Box) rank() {
 	if s := b.ordered.seat; s != nil && s.State() == lane.Up && !b.used(s) {
 		b.move(b.use[0])
 	}
+	b.choose()
 }
 
 // LaneLost takes a lane away. What is on it stays in the book, at its place, until TakeBack or End.

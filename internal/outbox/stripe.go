@@ -12,11 +12,11 @@ import (
 // ahead is how many messages of the queue may have parts under way.
 const ahead = 16
 
-// stripe decides whether a message that is being posted goes in parts. A part is not much smaller than what a message must
-// have to be striped, so that its head is not worth mentioning.
+// stripe decides whether a message that is being posted goes in parts: it takes two trips more, which count only while no other message is under
+// way. A part is not much smaller than what a message must have to be striped, so that its head is not worth mentioning.
 func (b *Box) stripe(r *request.Request) {
-	if n := len(r.Payload); len(b.use) > 1 && n >= b.Stripe {
-		r.Part = min(b.Limits.MaxFrame, max(b.Stripe/4, n/(2*len(b.use))))
+	if n, t := len(r.Payload), &b.model; len(b.use) > 1 && (n >= t.Stripe || n >= t.Busy && b.ordered.unacked > 0) {
+		r.Part = min(b.Limits.MaxFrame, max(t.Part, n/(2*len(b.use))))
 	}
 }
 

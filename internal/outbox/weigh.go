@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/lane"
+	"github.com/openbraid/braid/internal/weight"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -19,10 +20,8 @@ const (
 	// probe is the size by which lanes are compared when it is not for one frame: what a stream of messages has under way.
 	probe = 1 << 20
 
-	// better is how much sooner a lane must be for the messages to move there, hold for how long, and rest how long ago the last move.
+	// better is how much sooner a lane must be for the messages to move there.
 	better = 2
-	hold   = 250 * time.Millisecond
-	rest   = time.Second
 )
 
 // orderClass is the lane on which all unacknowledged frames with an order promise are.
@@ -30,10 +29,7 @@ type orderClass struct {
 	seat    *seat
 	unacked int
 	next    *seat // the lane to move to, once nothing is unacknowledged; nil: none
-
-	rival *seat         // is better than seat,
-	since time.Duration // since then
-	moved time.Duration // when the last move was decided
+	rival   weight.Rival[*seat]
 }
 
 // orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
@@ -138,6 +134,7 @@ func (b *Box) Weigh(now time.Duration) {
 	for _, s := range b.up {
 		s.meter.Look(now, s.Tep.Counts(), s.Trip, s.Sure, b.Limits.MaxFrame)
 	}
+	b.choose()
 	if len(b.up) < 2 {
 		return
 	}
@@ -169,14 +166,9 @@ func (b *Box) elect(now time.Duration) {
 	}
 	o := &b.ordered
 	if o.seat == nil || o.next != nil || o.seat.State() != lane.Up || !o.seat.poor {
-		o.rival = nil
-		return
+		best = nil
 	}
-	if o.rival != best {
-		o.rival, o.since = best, now
-	}
-	if now-o.since >= hold && (o.moved == 0 || now-o.moved >= rest) {
-		o.moved = now
+	if o.rival.Decide(now, best) {
 		b.move(best)
 	}
 }

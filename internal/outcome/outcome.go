@@ -84,3 +84,14 @@ func Uncovered(err error, n uint64) error {
 	}
 	return fmt.Errorf("%w; %d operations since the last flush may be lost", err, n)
 }
+
+// Both are two errors of one operation as one, nil if there is none.
+func Both(op string, a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &Error{Op: op, Fate: Unknown, Err: errors.Join(a, b)}
+}

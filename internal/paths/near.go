@@ -36,10 +36,24 @@ func InOrder(ifaces []transport.Iface) bool {
 
 // Runs says whether a connection runs within this host, and how fast it is in Mbit/s; 0: that is not known.
 func (g *Ground) Runs(tep transport.Endpoint) (near bool, speed int) {
-	if i := g.Within(tep.Local(), tep.Remote()); i != nil {
-		return true, i.Attr().Speed
+	near = g.Within(tep.Local(), tep.Remote()) != nil
+	if speed = g.Attr(tep).Speed; speed == 0 {
+		speed = g.View.Speed(topo.HostOf(tep.Local()))
 	}
-	return false, g.View.Speed(topo.HostOf(tep.Local()))
+	return near, speed
+}
+
+// Attr is that of the interface which a connection came from.
+func (g *Ground) Attr(tep transport.Endpoint) transport.Attr {
+	if i := g.Within(tep.Local(), tep.Remote()); i != nil {
+		return i.Attr()
+	}
+	for _, i := range g.Ifaces {
+		if a := i.Attr(); a.Local && topo.HostOf(tep.Local()) == a.Name {
+			return a
+		}
+	}
+	return g.Ifaces[0].Attr()
 }
 
 // Within says by which of the interfaces a connection with these ends runs within this host; nil: by none.

@@ -15,12 +15,13 @@ import (
 
 // Ground is what the sets of one worker share.
 type Ground struct {
-	View  topo.View // of this host's rails
-	Views uint64    // how many there were
-	Turns *timer.Set
-	Now   func() time.Duration
-	Rand  func() uint64
-	Near  []transport.Iface // lead to other processes of this host only
+	View   topo.View // of this host's rails
+	Views  uint64    // how many there were
+	Turns  *timer.Set
+	Now    func() time.Duration
+	Rand   func() uint64
+	Ifaces []transport.Iface // all, that of the network first
+	Near   []transport.Iface // of them, those that lead to other processes of this host only
 
 	Most, Want           int           // lanes per endpoint; Want 0: one for each interface that reaches the peer
 	Handshake            time.Duration // of an attempt

@@ -3,6 +3,7 @@ package tags
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/match"
@@ -25,6 +26,8 @@ const (
 type Peer interface {
 	// MayTag says why nothing with a tag can be sent, Over why the endpoint has ended; nil: it can, it hasn't.
 	MayTag() error
+	// Eager is up to how many bytes a message is sent without asking whether it is wanted.
+	Eager() int
 	Over() error
 	PostAM(id uint16, header, payload []byte) (*request.Request, error)
 	PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error)
@@ -41,7 +44,6 @@ type Options struct {
 	Pool   *request.Pool
 	Memory *memory.Table
 	Report func(r *request.Request, err error) // the user's end
-	Eager  int                                 // bytes up to which a message is sent without asking whether it is wanted
 }
 
 // Tags is the tagged messages of a worker.
@@ -61,7 +63,7 @@ const (
 
 // New makes one.
 func New(o Options) *Tags {
-	return &Tags{o: o, buffers: mpool.New(2*inside, max(o.Eager, 4*inside), keep)}
+	return &Tags{o: o, buffers: mpool.New(2*inside, cost.MostEager, keep)}
 }
 
 // Message is one that arrived and is not received.
@@ -85,7 +87,7 @@ func (t *Tags) Send(p Peer, tag uint64, payload []byte, synchronous bool) (*requ
 	}
 	h := wire.TagSync{Tag: tag}
 	switch {
-	case len(payload) > t.o.Eager:
+	case len(payload) > p.Eager():
 		r := t.o.Memory.Add(payload)
 		key := r.Key(wire.Read, 0)
 		o := wire.TagOffer{TagSync: h, Size: key.Size, Secret: key.Secret, Index: key.Index}

@@ -51,7 +51,8 @@ type Meter struct {
 	last  transport.Counts // what it saw
 	moved time.Duration    // when its acknowledgements last grew, or the lane had nothing to do
 
-	hoped   bool          // the rate was raised, and not measured since
+	known   bool          // the rate was declared, or measured
+	hoped   bool          // it was raised, and not measured since
 	forgive time.Duration // in which it doubles while the lane is unused
 }
 
@@ -67,10 +68,11 @@ type stretched struct {
 
 // New is the meter of a lane whose interface declares so many bytes per second; 0: it does not say.
 func New(declared float64) Meter {
-	if declared <= 0 {
+	known := declared > 0
+	if !known {
 		declared = unknown
 	}
-	m := Meter{most: declared, trip: float64(near), forgive: forgive}
+	m := Meter{most: declared, known: known, trip: float64(near), forgive: forgive}
 	m.set(declared)
 	return m
 }
@@ -89,9 +91,12 @@ func (m *Meter) Declare(declared float64) {
 	if declared > m.most || m.rate > declared {
 		m.set(declared)
 	}
-	m.most, m.hoped, m.forgive = declared, true, forgive
+	m.most, m.known, m.hoped, m.forgive = declared, true, true, forgive
 	m.stretched = stretched{begun: m.at, first: m.last}
 }
+
+// Known says whether Rate was ever declared or measured: else it is a guess.
+func (m *Meter) Known() bool { return m.known }
 
 // Rate is what the lane is thought to carry, in bytes per second.
 func (m *Meter) Rate() float64 { return m.rate }
@@ -174,7 +179,7 @@ func (m *Meter) sample(now time.Duration, frame int) {
 			m.forgive = forgive
 		}
 	}
-	m.hoped = false
+	m.known, m.hoped = m.known || full, false
 	m.most = max(m.most, m.rate)
 }
 

@@ -18,3 +18,8 @@ func Changes(id uint8, head []byte) []uint32 {
 	}
 	return nil
 }
+
+// InOrder says whether a frame has an order promise: it is of a message.
+func InOrder(id uint8) bool {
+	return id == IDAM || id == IDAMFirst || id == IDAMFrag || id == IDAMLast
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
-	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/topo"
@@ -225,8 +224,7 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.terms = t
 	ep.box.MaxMessage, ep.box.NoSignal, ep.box.NoAtomic, ep.box.NoTag = t.MaxMessage, !t.Signal, !t.Atomic, !t.Tag
-	ep.box.Limits = protocol.Limits{MaxFrame: int(t.MaxFrame), ZeroCopy: ep.w.ifaces[0].Attr().ZeroCopy}
-	ep.box.ZeroCopy = ep.box.Limits.ZeroCopy
+	ep.box.Limits.MaxFrame = int(t.MaxFrame)
 }
 
 // dropped is the end of an attempt of which the peer has no record: it wants another one, or never heard of this one.
@@ -257,6 +255,8 @@ func (ep *Endpoint) cameUp(l *link) {
 	l.Since = ep.w.now
 	host := topo.HostOf(l.Tep.Local())
 	l.Near, l.Speed = ep.w.ground.Runs(l.Tep)
+	a := ep.w.ground.Attr(l.Tep)
+	l.PerFrame, l.ZeroCopy = a.Frame, a.ZeroCopy
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = paths.InOrder(ep.w.ifaces)

@@ -96,7 +96,7 @@ func New(o Options) (*Worker, error) {
 	w := &Worker{cfg: o.Config, env: o.Env, naming: naming{incarnation: o.Incarnation}, mem: o.Memory,
 		memory: reassembly.NewPool(4<<10, keep, keep)}
 	w.Scratch.Memory, w.Desk = o.Memory, request.DeskOf(&w.pool, &w.calls)
-	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report, Eager: w.cfg.Eager})
+	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.clock.Now = w.env.Now
 	w.now = w.env.Now()
@@ -112,7 +112,7 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: transport %s: %w", t.Name(), err)
 		}
 		w.ifaces = append(w.ifaces, i)
-		w.ground.Near = paths.Near(w.ifaces)
+		w.ground.Ifaces, w.ground.Near = w.ifaces, paths.Near(w.ifaces)
 	}
 	if len(w.ifaces) == 0 {
 		return nil, fmt.Errorf("worker: no transport; hand at least one to Options.Transports")

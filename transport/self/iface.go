@@ -36,7 +36,7 @@ type iface struct {
 
 // Attr implements transport.Iface.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: "self", Local: true, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
+	return transport.Attr{Name: "self", Local: true, Speed: speed, Frame: 200 * time.Nanosecond, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
 }
 
 // Dial implements transport.Iface. Whether somebody listens is looked up in Progress.

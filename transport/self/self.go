@@ -5,6 +5,7 @@ import "github.com/openbraid/braid/transport"
 const (
 	maxHead  = 4096
 	maxFrame = 1<<20 + maxHead
+	speed    = 100_000 // Mbit/s: what one processor copies
 	zeroCopy = 4 << 10 // from here a copy costs more than asking for a place and saying Sent
 
 	defaultWindow = 4 << 20
