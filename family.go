@@ -32,4 +32,10 @@ var _ = family.Lend(family.Root{
 		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
 	},
 	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).crank.Share(ctx, e) },
+	Look: func(endpoint any, look func(any)) {
+		ep := endpoint.(*Endpoint)
+		ep.w.lock()
+		defer ep.w.unlockOnly()
+		look(ep.e)
+	},
 })

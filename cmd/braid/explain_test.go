@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/explain"
 )
 
 // TestD13_Explain: what is used to reach a peer, and why the rest is not, for people and for programs.
@@ -74,7 +75,7 @@ func explainJSON(t *testing.T, addr string) {
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
 		t.Fatalf("status %d, %v, %s: %s", status, err, errs, out)
 	}
-	if len(r.Lanes) != 2 || len(r.Operations) != len(braid.Ops()) {
+	if len(r.Lanes) != 2 || len(r.Operations) != len(explain.Ops()) {
 		t.Errorf("%+v", r)
 	}
 	for _, o := range r.Operations {

@@ -5,7 +5,7 @@
 //	                                                                                        └────> Model.At, Ranges: size -> protocol, lanes, time
 //
 // An endpoint has a Model, and chooses anew when its lanes change or are found to bring something else: internal/outbox. What is said about an
-// operation and what is done come from the same numbers; a test of the root package counts the frames. docs/explain.md tells the whole story.
+// operation and what is done come from the same numbers; a test of package explain counts the frames. docs/explain.md tells the whole story.
 //
 // Pure: no lane, no clock. Choose allocates nothing; the rest is for people.
 //

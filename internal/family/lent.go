@@ -15,6 +15,8 @@ type Root struct {
 	Post func(endpoint any, id uint16, header, payload []byte, into any)
 	// Await makes progress on a Shared worker until e has ended, or the context has, as one of many goroutines that do.
 	Await func(ctx context.Context, worker any, e sleep.Event)
+	// Look hands the engine's endpoint to look, while nobody else changes it.
+	Look func(endpoint any, look func(engine any))
 }
 
 // ErrTaken says that an id has a handler.

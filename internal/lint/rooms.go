@@ -118,6 +118,7 @@ var rooms = []room{
 
 	{dir: "internal/stream/frame", rank: 0, kind: service},
 	{dir: "internal/stream/flow", rank: 1, kind: service},
+	{dir: "explain", rank: 9, kind: public, edge: true},
 	{dir: "stream", rank: 9, kind: public, edge: true},
 	{dir: "completion", rank: 9, kind: public, edge: true},
 	{dir: "iov", rank: 9, kind: public, edge: true},

@@ -16,6 +16,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/cmd/braid/connect"
 	"github.com/openbraid/braid/cmd/braid/shell"
+	"github.com/openbraid/braid/explain"
 )
 
 // Command is `braid explain`.
@@ -50,12 +51,12 @@ const within = 10 * time.Second
 
 // Run is called by the parser.
 func (c *Command) Run(w shell.World) error {
-	ops := braid.Ops()
+	ops := explain.Ops()
 	if len(c.Op) > 0 {
 		ops = nil
 	}
 	for _, text := range c.Op {
-		op, err := braid.ParseOp(text)
+		op, err := explain.ParseOp(text)
 		if err != nil {
 			return shell.BadLine(fmt.Errorf("--op: %w", err))
 		}
@@ -81,7 +82,7 @@ func (c *Command) Run(w shell.World) error {
 }
 
 // look dials, and lets the lanes be measured: while they are idle they are asked.
-func (c *Command) look(ctx context.Context, o braid.Options) (x braid.Explanation, err error) {
+func (c *Command) look(ctx context.Context, o braid.Options) (x explain.Explanation, err error) {
 	n, err := braid.Open(o)
 	if err != nil {
 		return x, err
@@ -101,7 +102,7 @@ func (c *Command) look(ctx context.Context, o braid.Options) (x braid.Explanatio
 	case <-time.After(c.Wait):
 	case <-ctx.Done():
 	}
-	x = ep.Explain()
+	x = explain.Of(ep)
 	if err := ctx.Err(); err != nil {
 		ep.Abort()
 		return x, context.Cause(ctx)
@@ -158,7 +159,7 @@ type sizes struct {
 	Rate      float64  `json:"rate_bytes_s"`
 }
 
-func reportOf(x *braid.Explanation, ops []braid.Op) report {
+func reportOf(x *explain.Explanation, ops []explain.Op) report {
 	r := report{Peer: x.Peer, Name: x.Name, State: x.State, ZeroCopy: x.ZeroCopy, Eager: x.Eager, Stripe: x.Stripe, Busy: x.Busy, Lanes: []lane{}, Unused: []unused{}}
 	for _, l := range x.Lanes {
 		r.Lanes = append(r.Lanes, lane{l.Name, l.Instance, l.State, append([]string{}, l.Roles...), l.RoundTrip.Seconds(), l.Rate, !l.Measured && l.Rate > 0, l.Fault})

@@ -1,4 +1,4 @@
-package braid
+package explain
 
 import (
 	"fmt"
@@ -6,25 +6,30 @@ import (
 	"slices"
 	"time"
 
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/cost"
+	"github.com/openbraid/braid/internal/family"
+	"github.com/openbraid/braid/internal/inspect"
+	"github.com/openbraid/braid/internal/outbox"
+	"github.com/openbraid/braid/internal/paths"
 )
 
 // Op is a kind of operation, for Explanation.
 type Op uint8
 
 const (
-	OpAM      = Op(cost.AM)      // SendAM
-	OpTag     = Op(cost.Tag)     // SendTag
-	OpTagSync = Op(cost.TagSync) // SendTagSync
-	OpPut     = Op(cost.Put)     // Put
-	OpGet     = Op(cost.Get)     // Get
-	OpStream  = Op(cost.Stream)  // Write of a stream.Conn
+	AM      = Op(cost.AM)      // SendAM
+	Tag     = Op(cost.Tag)     // SendTag
+	TagSync = Op(cost.TagSync) // SendTagSync
+	Put     = Op(cost.Put)     // Put
+	Get     = Op(cost.Get)     // Get
+	Stream  = Op(cost.Stream)  // Write of a stream.Conn
 )
 
 func (o Op) String() string { return cost.Op(o).String() }
 
 // Ops are all kinds.
-func Ops() []Op { return []Op{OpAM, OpTag, OpTagSync, OpPut, OpGet, OpStream} }
+func Ops() []Op { return []Op{AM, Tag, TagSync, Put, Get, Stream} }
 
 // Explanation is how an endpoint carries its operations, as it stood when it was asked for: which lanes do what, why others don't, and what becomes
 // of an operation by its size. docs/explain.md tells how that is chosen.
@@ -33,7 +38,7 @@ func Ops() []Op { return []Op{OpAM, OpTag, OpTagSync, OpPut, OpGet, OpStream} }
 type Explanation struct {
 	Peer, Name string // its address, and what it calls itself
 	State      string
-	Lanes      []ExplainedLane
+	Lanes      []Lane
 	Unused     []Unused // of the side that dialed
 	Exchange   []string // about lost lanes: who waits for what
 
@@ -45,9 +50,9 @@ type Explanation struct {
 	model cost.Model
 }
 
-// ExplainedLane is a lane, and what it is for.
-type ExplainedLane struct {
-	Lane
+// Lane is a lane, and what it is for.
+type Lane struct {
+	braid.Lane
 	Roles     []string      // "order", "small operations", "share 62 %"; or why it has none
 	RoundTrip time.Duration // measured; 0: not known
 	Measured  bool          // Rate is declared or was measured, else it is a guess
@@ -67,16 +72,19 @@ type SizeRange struct {
 	Rate           float64       // bytes per second, of the largest; where there is none, of 64 MiB
 }
 
-// Explain says how the endpoint carries operations now.
-func (ep *Endpoint) Explain() Explanation {
+// engine is an endpoint, below the public one.
+type engine interface {
+	Inspect() inspect.Endpoint
+	Box() *outbox.Box
+	Unused() []paths.Unused
+}
+
+// Of says how the endpoint carries operations now. Of one of an Owned worker it is for the worker's owner.
+func Of(ep *braid.Endpoint) (x Explanation) {
 	lanes := ep.Lanes()
-	ep.w.lock()
-	defer ep.w.unlockOnly()
-	x := Explanation{Peer: ep.e.Addr(), Name: ep.e.Peer(), State: ep.e.State().String(), Exchange: ep.e.Inspect().Exchange}
-	x.model = ep.e.Box().Explain()
-	x.ZeroCopy, x.Eager, x.Stripe, x.Busy = x.model.ZeroCopy, x.model.Eager, x.model.Stripe, x.model.Busy
+	family.Braid.Look(ep, func(e any) { x.take(e.(engine)) })
 	for _, l := range lanes {
-		e := ExplainedLane{Lane: l}
+		e := Lane{Lane: l}
 		at := slices.IndexFunc(x.model.Lanes, func(m cost.Lane) bool { return m.ID.String() == l.Instance })
 		if e.Roles = x.model.Roles(at); at >= 0 {
 			e.RoundTrip, e.Measured = x.model.Lanes[at].Trip, x.model.Lanes[at].Known
@@ -85,10 +93,18 @@ func (ep *Endpoint) Explain() Explanation {
 		}
 		x.Lanes = append(x.Lanes, e)
 	}
-	for _, u := range ep.e.Unused() {
+	return x
+}
+
+// take is what the engine knows. Under the worker's lock.
+func (x *Explanation) take(e engine) {
+	d := e.Inspect()
+	x.Peer, x.Name, x.State, x.Exchange = d.Peer, d.Name, d.State, d.Exchange
+	x.model = e.Box().Explain()
+	x.ZeroCopy, x.Eager, x.Stripe, x.Busy = x.model.ZeroCopy, x.model.Eager, x.model.Stripe, x.model.Busy
+	for _, u := range e.Unused() {
 		x.Unused = append(x.Unused, Unused(u))
 	}
-	return x
 }
 
 // Sizes are all sizes of an operation, ascending, up to the largest that may be posted; none without a lane. Where the peer's memory makes a

@@ -1,4 +1,4 @@
-package braid_test
+package explain_test
 
 import (
 	"context"
@@ -9,9 +9,49 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/explain"
 	"github.com/openbraid/braid/fault"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pair is two nodes of one process, and an endpoint between them.
+type pair struct {
+	bn   *braid.Node
+	bw   *braid.Worker
+	a, b *braid.Endpoint
+}
+
+func connect(t *testing.T, ao, bo braid.Options) *pair {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	an, err := braid.Open(ao)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { an.Close() })
+	p := &pair{}
+	if p.bn, err = braid.Open(bo); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.bn.Close() })
+	p.bw = p.bn.Worker()
+	ln, err := p.bw.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.a, err = an.Worker().Dial(ctx, ln.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if p.b, err = ln.Accept(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // posted is how many frames and bytes the lanes of an endpoint have posted.
 func posted(ep *braid.Endpoint) (bytes uint64) {
@@ -29,7 +69,6 @@ func TestD18_DoneAsExplained(t *testing.T) {
 		{Transports: braid.Default()[:1], Lanes: 2, Limits: braid.Limits{Eager: 3000, Stripe: 9000, ZeroCopy: 500}},
 	} {
 		t.Run(fmt.Sprintf("%d transports, %d lanes, eager %d", len(o.Transports), o.Lanes, o.Limits.Eager), func(t *testing.T) {
-			tidy(t)
 			p := connect(t, o, o)
 			p.bw.HandleAM(1, func(*braid.Message) {})
 			mem, err := p.bn.Register(make([]byte, 2<<20))
@@ -37,8 +76,8 @@ func TestD18_DoneAsExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			key, buf := mem.Key(braid.Read|braid.Write), make([]byte, 2<<20)
-			for _, op := range []braid.Op{braid.OpAM, braid.OpTag, braid.OpTagSync, braid.OpPut, braid.OpGet} {
-				x := p.a.Explain()
+			for _, op := range []explain.Op{explain.AM, explain.Tag, explain.TagSync, explain.Put, explain.Get} {
+				x := explain.Of(p.a)
 				for r := range x.Sizes(op) {
 					if r.Memory == "lent" {
 						continue // it is not: direct_linux_test.go
@@ -55,21 +94,21 @@ func TestD18_DoneAsExplained(t *testing.T) {
 }
 
 // checkExplained carries out one operation.
-func checkExplained(t *testing.T, p *pair, op braid.Op, buf []byte, key braid.RKey) {
+func checkExplained(t *testing.T, p *pair, op explain.Op, buf []byte, key braid.RKey) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	x := p.a.Explain()
-	at := slices.IndexFunc(slices.Collect(x.Sizes(op)), func(r braid.SizeRange) bool { return r.Memory != "lent" && r.From <= len(buf) && len(buf) <= r.To })
+	x := explain.Of(p.a)
+	at := slices.IndexFunc(slices.Collect(x.Sizes(op)), func(r explain.SizeRange) bool { return r.Memory != "lent" && r.From <= len(buf) && len(buf) <= r.To })
 	want := slices.Collect(x.Sizes(op))[at]
 	before := posted(p.a) + posted(p.b)
 	var err error
 	switch op {
-	case braid.OpAM:
+	case explain.AM:
 		err = p.a.SendAM(ctx, 1, nil, buf)
-	case braid.OpTag, braid.OpTagSync:
+	case explain.Tag, explain.TagSync:
 		got := p.bw.PostRecvTag(make([]byte, len(buf)), 5, braid.ExactTag)
-		if op == braid.OpTag {
+		if op == explain.Tag {
 			err = p.a.SendTag(ctx, 5, buf)
 		} else {
 			err = p.a.SendTagSync(ctx, 5, buf)
@@ -77,9 +116,9 @@ func checkExplained(t *testing.T, p *pair, op braid.Op, buf []byte, key braid.RK
 		if _, e := got.Wait(ctx); err == nil {
 			err = e
 		}
-	case braid.OpPut:
+	case explain.Put:
 		err = p.a.Put(ctx, buf, key, 0)
-	case braid.OpGet:
+	case explain.Get:
 		err = p.a.Get(ctx, buf, key, 0)
 	}
 	if e := p.a.Flush(ctx); err == nil {
@@ -100,10 +139,9 @@ func checkExplained(t *testing.T, p *pair, op braid.Op, buf []byte, key braid.RK
 
 // TestD13_LanesAndReasons: what is used when, and why the rest is not.
 func TestD13_LanesAndReasons(t *testing.T) {
-	tidy(t)
 	o := braid.Options{Lanes: 2, Rails: []string{"127.0.0.1", "127.0.0.2", "192.0.2.77"}}
 	p := connect(t, o, braid.Options{})
-	x := p.a.Explain()
+	x := explain.Of(p.a)
 	if len(x.Lanes) != 2 || x.State != "ready" {
 		t.Fatalf("%+v", x)
 	}
@@ -125,17 +163,17 @@ func TestD13_LanesAndReasons(t *testing.T) {
 	if len(x.Unused) == 0 {
 		t.Error("nothing is said about the other rails")
 	}
-	if y := p.b.Explain(); len(y.Unused) != 0 || len(y.Lanes) != 2 {
+	if y := explain.Of(p.b); len(y.Unused) != 0 || len(y.Lanes) != 2 {
 		t.Errorf("the side that was dialed: %+v", y)
 	}
 	before := x.Stripe
-	if err := p.a.Close(testContext(t)); err != nil {
+	if err := p.a.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if y := p.a.Explain(); before == 0 || len(y.Lanes) != 0 {
+	if y := explain.Of(p.a); before == 0 || len(y.Lanes) != 0 {
 		t.Errorf("closed: %+v", y)
 	} else {
-		for r := range y.Sizes(braid.OpPut) {
+		for r := range y.Sizes(explain.Put) {
 			t.Errorf("closed, and yet: %+v", r)
 		}
 	}
@@ -143,14 +181,13 @@ func TestD13_LanesAndReasons(t *testing.T) {
 
 // TestChosenAnew: a lane that is lost is in no choice any more, and in one again when it is back.
 func TestChosenAnew(t *testing.T) {
-	tidy(t)
 	start := time.Now()
 	faults := fault.New(func() time.Duration { return time.Since(start) })
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Limits: braid.Limits{Stripe: 64 << 10}}, braid.Options{Rails: rails})
 	striped := func() bool {
-		x := p.a.Explain()
-		for r := range x.Sizes(braid.OpAM) {
+		x := explain.Of(p.a)
+		for r := range x.Sizes(explain.AM) {
 			if r.Protocol == "striped parts" {
 				return len(r.Lanes) == 2 && r.From == 64<<10
 			}
