@@ -3,6 +3,7 @@ package paths
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/transport"
@@ -41,6 +42,12 @@ func (g *Ground) Runs(tep transport.Endpoint) (near bool, speed int) {
 		speed = g.View.Speed(topo.HostOf(tep.Local()))
 	}
 	return near, speed
+}
+
+// Declares is what a frame takes on a connection besides its bytes, and from which payload on it sends without a copy.
+func (g *Ground) Declares(tep transport.Endpoint) (frame time.Duration, zeroCopy int) {
+	a := g.Attr(tep)
+	return a.Frame, a.ZeroCopy
 }
 
 // Attr is that of the interface which a connection came from.

@@ -255,8 +255,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	l.Since = ep.w.now
 	host := topo.HostOf(l.Tep.Local())
 	l.Near, l.Speed = ep.w.ground.Runs(l.Tep)
-	a := ep.w.ground.Attr(l.Tep)
-	l.PerFrame, l.ZeroCopy = a.Frame, a.ZeroCopy
+	l.PerFrame, l.ZeroCopy = ep.w.ground.Declares(l.Tep)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = paths.InOrder(ep.w.ifaces)
