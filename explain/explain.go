@@ -11,7 +11,6 @@ import (
 	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/inspect"
 	"github.com/openbraid/braid/internal/outbox"
-	"github.com/openbraid/braid/internal/paths"
 )
 
 // Op is a kind of operation, for Explanation.
@@ -76,7 +75,6 @@ type SizeRange struct {
 type engine interface {
 	Inspect() inspect.Endpoint
 	Box() *outbox.Box
-	Unused() []paths.Unused
 }
 
 // Of says how the endpoint carries operations now. Of one of an Owned worker it is for the worker's owner.
@@ -102,7 +100,7 @@ func (x *Explanation) take(e engine) {
 	x.Peer, x.Name, x.State, x.Exchange = d.Peer, d.Name, d.State, d.Exchange
 	x.model = e.Box().Explain()
 	x.ZeroCopy, x.Eager, x.Stripe, x.Busy = x.model.ZeroCopy, x.model.Eager, x.model.Stripe, x.model.Busy
-	for _, u := range e.Unused() {
+	for _, u := range d.Unused {
 		x.Unused = append(x.Unused, Unused(u))
 	}
 }

@@ -48,6 +48,7 @@ type Endpoint struct {
 	Lanes    []Lane   `json:"lanes"`
 	Exchange []string `json:"exchange,omitempty"` // about lost lanes: who waits for what
 	Paths    []Path   `json:"paths,omitempty"`    // of the side that dialed
+	Unused   []Unused `json:"unused,omitempty"`   // the same
 	Work     Work     `json:"work"`
 	Timers   []Timer  `json:"timers,omitempty"`
 	Counts   Counts   `json:"counts"`
@@ -72,6 +73,13 @@ type Lane struct {
 	PostedBytes   uint64 `json:"posted_bytes"`
 	AckedBytes    uint64 `json:"acked_bytes"`
 	AcceptedBytes uint64 `json:"accepted_bytes"`
+}
+
+// Unused is a way to the peer, or a rail, without a lane.
+type Unused struct {
+	Rail string `json:"rail,omitempty"`
+	Path string `json:"path,omitempty"`
+	Why  string `json:"why"`
 }
 
 // Path is where a lane runs, or should.

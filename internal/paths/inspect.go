@@ -26,11 +26,8 @@ func (s *Set) Inspect() (list []inspect.Path) {
 	return list
 }
 
-// Unused is a way to the peer, or a rail, without a lane.
-type Unused struct{ Rail, Path, Why string }
-
 // Unused are all, with why: as the plan says, or as the last attempt ended. The set may be nil.
-func (s *Set) Unused() (list []Unused) {
+func (s *Set) Unused() (list []inspect.Unused) {
 	if s == nil {
 		return nil
 	}
@@ -38,7 +35,7 @@ func (s *Set) Unused() (list []Unused) {
 		if c.Chosen {
 			continue
 		}
-		u := Unused{Rail: c.Rail, Path: c.Path.String(), Why: c.Reason}
+		u := inspect.Unused{Rail: c.Rail, Path: c.Path.String(), Why: c.Reason}
 		if c.Remote == "" {
 			u.Path = ""
 		}
@@ -47,9 +44,9 @@ func (s *Set) Unused() (list []Unused) {
 	for _, p := range s.all {
 		switch {
 		case p.gaveUp:
-			list = append(list, Unused{Path: p.String(), Why: "given up (redial-for)"})
+			list = append(list, inspect.Unused{Path: p.String(), Why: "given up (redial-for)"})
 		case p.Reason != nil:
-			list = append(list, Unused{Path: p.String(), Why: p.Reason.Error()})
+			list = append(list, inspect.Unused{Path: p.String(), Why: p.Reason.Error()})
 		}
 	}
 	return list

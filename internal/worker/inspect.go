@@ -23,7 +23,7 @@ func (ep *Endpoint) Inspect() inspect.Endpoint {
 	s, now := ep.Stats(), ep.w.env.Now()
 	d := inspect.Endpoint{
 		ID: ep.id, Side: ep.side.String(), Peer: ep.addr, Name: ep.peer, State: ep.state.String(), Mode: ep.terms.Mode.String(), Error: inspect.Text(ep.err),
-		Lanes: []inspect.Lane{}, Exchange: ep.hand.Waiting(), Paths: ep.paths.Inspect(), Work: ep.box.Inspect(),
+		Lanes: []inspect.Lane{}, Exchange: ep.hand.Waiting(), Paths: ep.paths.Inspect(), Unused: ep.paths.Unused(), Work: ep.box.Inspect(),
 		Counts: inspect.Counts{Puts: s.Puts, Gets: s.Gets, Messages: s.Messages, Handovers: s.Handovers, LanesUp: s.LanesUp, LanesLost: s.LanesLost, ReplayedBytes: s.ReplayedBytes, BadFrames: s.BadFrames},
 	}
 	for _, l := range ep.links() {

@@ -91,6 +91,3 @@ func (ep *Endpoint) railsArrived(m wire.Rails) error {
 	}
 	return nil
 }
-
-// Unused are the ways to the peer that have no lane, each with why; of the side that dialed.
-func (ep *Endpoint) Unused() []paths.Unused { return ep.paths.Unused() }
