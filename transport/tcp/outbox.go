@@ -35,12 +35,13 @@ type outbox struct {
 	ctlEnd int  // where the last frame of it begins
 	asking bool // a request for an acknowledgement is in it
 
-	chunk     *transport.Buffer // frames are encoded into it
-	fill      int
-	lastFrame uint64 // number of the last frame that is in it
-	lastHead  []byte // header of the last frame of all
-	kept      int    // bytes of frames that are encoded whole since an acknowledgement was asked for
-	lent      bool   // payloads of users were posted, and their acknowledgement is not asked for
+	chunk      *transport.Buffer // frames are encoded into it
+	fill       int
+	lastFrame  uint64 // number of the last frame that is in it
+	lastHead   []byte // header of the last frame of all
+	kept       int    // bytes of frames that are encoded whole since an acknowledgement was asked for
+	lent       bool   // payloads of users were posted, and their acknowledgement is not asked for
+	lentFrames int    // that may be given back at once
 
 	parts []part
 	first int // parts before it are written

@@ -10,6 +10,12 @@ import (
 // ackBytes is how much one acknowledgement covers at most, or what fills a quarter of a window.
 const ackBytes = 1 << 20
 
+// Of giveBackEach payloads of up to giveBackMost bytes that are lent one is copied. More of them cost more than they bring.
+const (
+	giveBackMost = 32 << 10
+	giveBackEach = 16
+)
+
 // Post implements transport.Endpoint.
 func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if ep.state > up || ep.led.Held() {
@@ -29,7 +35,11 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	}
 	n := ep.led.Posted()
 	e := ep.led.Push(f)
-	if !f.ZeroCopy {
+	lent := f.ZeroCopy && !ep.givesBack(f)
+	switch {
+	case f.ZeroCopy && !lent:
+		e.ZeroCopy, e.Unsent = false, false
+	case !lent:
 		ep.out.kept += f.Len()
 		e.AckNow = e.AckNow || ep.out.kept >= askWithin
 	}
@@ -41,11 +51,21 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if ep.out.waits >= earlyWrite {
 		ep.write() // and leaves asking to flush: asking here, too, costs streams of 64 KiB up to a tenth
 	}
-	ep.out.lent = ep.out.lent || f.ZeroCopy && ep.retain
-	if f.ZeroCopy {
+	ep.out.lent = ep.out.lent || lent && ep.retain
+	if lent {
 		return transport.Pending
 	}
 	return transport.Done
+}
+
+// givesBack says whether a payload that is lent is copied all the same: one of a few small ones, so that its user has it back at once, and posts the next
+// while the acknowledgement of the others is on its way.
+func (ep *endpoint) givesBack(f *transport.Frame) bool {
+	if !ep.retain || len(f.Payload) > giveBackMost {
+		return false
+	}
+	ep.out.lentFrames++
+	return ep.out.lentFrames%giveBackEach == 0
 }
 
 func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
