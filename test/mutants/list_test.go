@@ -85,7 +85,7 @@ var mutants = []mutant{
 		"				l.Tep.Unplace()\n", "", seeds},
 
 	// Tagged messages.
-	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		t.wait(from, h, m, buf, cost)\n", "		t.wait(from, h, m, buf, 0)\n		from.Handled(cost)\n", tagged},
+	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		t.table.Wait(h.Tag, from, t.keep(from, h, m, buf, cost))\n", "		t.table.Wait(h.Tag, from, t.keep(from, h, m, buf, 0))\n		from.Handled(cost)\n", tagged},
 	{"a note goes with its lane", "internal/outbox/replay.go", "	b.replayOther.Prepend(&other)\n", "", tagged},
 	{"what was withdrawn is received all the same", "internal/tags/tags.go", "			t.letGo(t.table.Take(n))\n			from.Tell", "			from.Tell", tagged},
 	{"a receive that was canceled is still posted", "internal/tags/receive.go", "	t.table.Cancel(r.Node)\n", "", tagged},
@@ -161,7 +161,7 @@ var mutants = []mutant{
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
 	{"a message that was given up keeps its credit", "internal/outbox/replay.go", "r.Frames, r.Borrowed, r.Begun = 0, 0, false", "r.Frames, r.Borrowed = 0, 0", litmus},
 	{"the books of ordered frames drift", "internal/outbox/replay.go",
-		"		if ordered(f.ID) {\n			b.orderedLeft()\n		}", "", seeds},
+		"		if wire.InOrder(f.ID) {\n			b.orderedLeft()\n		}", "", seeds},
 	{"a flush of what never went ends well", "internal/outbox/flush.go", "	if b.end != nil {\n		return // what", "	if false {\n		return // what", litmus},
 	{"a flush is done one epoch early", "internal/order/order.go",
 		"return b.low() > epoch }", "return b.low() >= epoch }", seeds},
