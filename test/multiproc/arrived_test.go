@@ -13,7 +13,7 @@ func TestF9_TellMeWhenAMessageArrived(t *testing.T) {
 	begin(t)
 	waiter := start(t, job{Role: "arrivals", Addr: "127.0.0.1:0", Alive: time.Second})
 	addr := waiter.expect("addr")
-	waiter.idles("nothing arrived yet")
+	waiter.idles("nothing arrived yet", idleShare)
 	ep := dial(t, open(t, braid.Options{Times: braid.Times{Keepalive: time.Second}}), addr)
 	for _, text := range []string{"first", "second", "third"} {
 		if err := ep.SendAM(within(t, patience), 1, nil, []byte(text)); err != nil {
@@ -22,7 +22,7 @@ func TestF9_TellMeWhenAMessageArrived(t *testing.T) {
 		if got := waiter.expect("arrived"); got != text {
 			t.Fatalf("%q arrived, want %q", got, text)
 		}
-		waiter.idles("after the " + text)
+		waiter.idles("after the "+text, idleShare)
 	}
 }
 
