@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,4 +186,45 @@ func TestWritesEarly(t *testing.T) {
 		t.Error("all of it waits for the end of the turn")
 	}
 	ep.stream = nil
+}
+
+// TestGivesBack: of small payloads that are lent until they are acknowledged every sixteenth is copied, so that its user has it back at once. Large
+// ones are not, nor those that come back when they are written anyway.
+func TestGivesBack(t *testing.T) {
+	for _, c := range []struct {
+		size   int
+		retain bool
+		done   int // of 32
+	}{{16 << 10, true, 2}, {32 << 10, true, 2}, {32<<10 + 1, true, 0}, {16 << 10, false, 0}} {
+		f := newTestIface(t)
+		tape := &recorder{}
+		p := &party{f: f}
+		ep := &endpoint{f: f, sink: p, state: up, stream: tape}
+		ep.setWindow(transport.Options{Window: 1 << 30})
+		ep.Admit(maxFrame, c.retain)
+		done := 0
+		var copied []byte
+		for i := range 32 {
+			lent := bytes.Repeat([]byte{byte(i + 1)}, c.size)
+			switch st := ep.Post(&transport.Frame{ID: 1, Payload: lent, ZeroCopy: true, Done: p}); st {
+			case transport.Done:
+				done++
+				clear(lent) // it is the user's
+				copied = append(copied, byte(i+1))
+			case transport.Pending:
+			default:
+				t.Fatalf("post %d: %v", i, st)
+			}
+		}
+		ep.write()
+		if done != c.done {
+			t.Errorf("%d bytes, kept %v: %d of 32 were given back, want %d", c.size, c.retain, done, c.done)
+		}
+		for _, b := range copied {
+			if got := bytes.Count(tape.written, []byte{b}); got < c.size {
+				t.Errorf("%d bytes, kept %v: of what was given back %d bytes are written", c.size, c.retain, got)
+			}
+		}
+		ep.stream = nil
+	}
 }
