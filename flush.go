@@ -10,8 +10,8 @@ import (
 // Flush waits until everything posted on the endpoint before is executed at the peer, wherever it moved meanwhile.
 //
 // Order:  none for what is posted later; that is what Fence is for.
-// Errors: *OpError: the first refusal since the last flush (ErrAccess, ErrHandler); ErrPeerFailed and the like, with the
-// number of operations that no flush has covered; the context's.
+// Errors: *OpError: the first refusal (ErrAccess, ErrHandler) that no Flush of all it may be of has told its user yet; ErrPeerFailed and
+// the like, with the number of operations that no flush has covered; the context's.
 // Source: ucp_ep_flush_nbx.
 func (ep *Endpoint) Flush(ctx context.Context) error { return ep.FlushWith(ctx, FlushOptions{}) }
 
@@ -41,7 +41,7 @@ func (o FlushOptions) engine() outbox.Flushing {
 
 // FlushWith waits for a part of what was posted before, or for its first end only.
 //
-// Errors: as Flush. Only a Flush of everything counts as one that covers operations.
+// Errors: as Flush. Only a Flush of everything counts as one that covers operations: it tells a refusal again that one of a part has told.
 // Source: ucp_ep_flush_nbx; UCT_FLUSH_FLAG_LOCAL, UCT_FLUSH_FLAG_CANCEL, ucp_request_param_t.memh.
 func (ep *Endpoint) FlushWith(ctx context.Context, o FlushOptions) error {
 	f := o.engine()

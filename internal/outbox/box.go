@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/openbraid/braid/internal/cost"
@@ -57,9 +58,12 @@ type Box struct {
 	book    *order.Book
 	unsent  order.Place // operations whose buffers are not their user's again
 	covered uint64      // operations issued up to the last flush that succeeded
-	refusal error       // the first since the last flush
-	nextID  uint64      // of a message of several frames
-	credit  credit
+	refusal struct {
+		err   error  // the first that no flush of everything has told its user
+		until uint64 // operations issued when the last one came: it was one of them
+	}
+	nextID uint64 // of a message of several frames
+	credit credit
 }
 
 // Terms are what bounds the operations.
@@ -135,18 +139,29 @@ func (b *Box) Uncovered() uint64 { return b.book.Issued() - b.covered }
 
 // Refused notes that the peer did not carry out an operation: op is its number, or 0 if it has none.
 func (b *Box) Refused(op uint64, err error) {
-	if b.refusal == nil {
-		b.refusal = err
+	if b.refusal.until = b.book.Issued(); b.refusal.err == nil {
+		b.refusal.err = err
 	}
 	if r := b.pool.Find(op); r != nil && r.Owner == request.Owner(b) && r.Err == nil {
 		r.Err = err
 	}
 }
 
-// TakeRefusal is the first refusal since the last flush, as an error.
-func (b *Box) TakeRefusal() error {
-	err := b.refusal
-	b.refusal = nil
+// verdict is how a flush ends that has nothing left to wait for. A part, or a flush that nobody asks for, must not be why another says that all is well.
+func (b *Box) verdict(r *request.Request) error {
+	err := cmp.Or(r.Err, b.refusal.err)
+	if r.Result == nil && r.Issued >= b.refusal.until && r.Heard() {
+		b.tell()
+	}
+	return err
+}
+
+// tell is the refusal, for a flush of all that was issued. Those that are under way tell it, too: it may be of what is theirs.
+func (b *Box) tell() error {
+	err := b.refusal.err
+	b.flushes.Fail(err)
+	b.partial.Fail(err)
+	b.refusal.err = nil
 	return err
 }
 

@@ -29,16 +29,15 @@ func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
 		b.cancelWaiting(f.Key)
 	}
 	epoch, nothing := b.cut()
-	if nothing {
-		b.covered = b.book.Issued()
-		return nil, b.TakeRefusal()
-	}
 	s := b.selected(f, epoch)
 	switch {
+	case s == nil && nothing:
+		b.covered = b.book.Issued()
+		return nil, b.tell()
 	case s == nil:
 		return b.flush(request.Flush, epoch, nothing), nil
-	case b.passed(s):
-		return nil, b.TakeRefusal()
+	case nothing || b.passed(s):
+		return nil, b.refusal.err
 	}
 	r := b.pool.Get(request.Flush, b)
 	r.Result = s
@@ -99,7 +98,7 @@ func (b *Box) Recheck() {
 		b.flushes.Pop()
 		b.covered = r.Issued
 		r.Retired = true
-		b.report(r, b.TakeRefusal())
+		b.report(r, b.verdict(r))
 	}
 	b.checkPartial()
 }
@@ -108,7 +107,7 @@ func (b *Box) Recheck() {
 func (b *Box) EndClose(r *request.Request, err error) {
 	if err == nil {
 		b.covered = b.book.Issued()
-		err = b.TakeRefusal()
+		err = b.verdict(r)
 	} else {
 		err = b.fail("close", outcome.Unknown, err)
 	}
@@ -186,8 +185,9 @@ func (b *Box) checkPartial() {
 		next := r.Next
 		if s := r.Result.(*selection); b.passed(s) {
 			b.partial.Remove(r)
+			err := b.verdict(r)
 			r.Result, r.Retired = nil, true
-			b.report(r, b.TakeRefusal())
+			b.report(r, err)
 		}
 		r = next
 	}

@@ -112,3 +112,12 @@ func (q *Queue) Remove(r *Request) bool {
 	}
 	return false
 }
+
+// Fail makes err the error of each request that has none.
+func (q *Queue) Fail(err error) {
+	for r := q.head; r != nil; r = r.Next {
+		if r.Err == nil {
+			r.Err = err
+		}
+	}
+}

@@ -202,3 +202,11 @@ func (r *Request) End(err error) {
 	default:
 	}
 }
+
+// Heard says whether somebody will be told how a flush ends.
+func (r *Request) Heard() bool {
+	if r.PartOf != nil {
+		return r.PartOf.Heard()
+	}
+	return !r.Reported && (r.Held || r.OnSent != nil)
+}
