@@ -25,7 +25,7 @@ func (t *Touched) Note(region uint32, epoch, first uint64) {
 		return
 	}
 	old := mark{t.region, t.epoch}
-	t.region, t.epoch = region, epoch
+	t.region, t.epoch = region, max(epoch, t.rest) // it may be one of the rest, posted later than what is replayed now
 	left := t.others[:0]
 	for _, m := range t.others {
 		switch {
