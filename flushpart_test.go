@@ -1,0 +1,158 @@
+package braid_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/openbraid/braid"
+)
+
+// registered is memory that peers change by frames only.
+func registered(t *testing.T, n *braid.Node, size int) braid.RKey {
+	t.Helper()
+	mem, err := n.Register(make([]byte, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mem.Key(braid.Write)
+}
+
+// runs has the owner of a still pair's second side make progress until q has ended.
+func (p *pair) runs(ctx context.Context, t *testing.T, q braid.Request) error {
+	t.Helper()
+	for done := false; !done; done, _ = q.Test() {
+		p.bw.Progress()
+		if ctx.Err() != nil {
+			t.Fatal("it does not end")
+		}
+	}
+	return q.Wait(ctx)
+}
+
+func under(q braid.Request) bool {
+	time.Sleep(20 * time.Millisecond)
+	done, _ := q.Test()
+	return !done
+}
+
+// A flush of one memory that cancels leaves what waits for other memory alone.
+func TestCancelOfOneMemory(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	one, other := registered(t, p.bn, 8<<20), registered(t, p.bn, 8<<20)
+	many := make([]byte, 8<<20) // more than a window
+	all := []braid.Request{p.a.PostPut(many, one, 0), p.a.PostPut(many, other, 0), p.a.PostPut(many[:8], one, 0), p.a.PostPut(many[:8], other, 0)}
+	q := p.a.PostFlushWith(braid.FlushOptions{Cancel: true, Memory: one})
+	if err := all[2].Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
+		t.Errorf("of the memory: %v", err)
+	}
+	if err := p.runs(ctx, t, q); err != nil {
+		t.Error(err)
+	}
+	for _, i := range []int{0, 1, 3} { // the first was on a lane
+		if err := p.runs(ctx, t, all[i]); err != nil {
+			t.Errorf("operation %d: %v", i, err)
+		}
+	}
+}
+
+// parts are flushes of what is under way on a still pair's endpoint.
+func (p *pair) parts(key braid.RKey) map[string]braid.Request {
+	lanes := []string{}
+	for _, l := range p.a.Lanes() {
+		lanes = append(lanes, l.Instance)
+	}
+	return map[string]braid.Request{
+		"memory": p.a.PostFlushWith(braid.FlushOptions{Memory: key}),
+		"lanes":  p.a.PostFlushWith(braid.FlushOptions{Lanes: lanes}),
+		"sent":   p.a.PostFlushWith(braid.FlushOptions{Sent: true}),
+		"all":    p.a.PostFlush(),
+		"worker": p.aw.PostFlush(),
+	}
+}
+
+// Each flush ends with its endpoint, and when it is canceled.
+func TestFlushesEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(*pair, braid.Request)
+		want error
+	}{
+		"the endpoint ends": {func(p *pair, _ braid.Request) { p.a.Abort() }, braid.ErrClosed},
+		"canceled":          {func(_ *pair, q braid.Request) { q.Cancel() }, braid.ErrCanceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := testContext(t)
+			p := still(ctx, t)
+			key := registered(t, p.bn, 8<<20)
+			p.a.PostPut(make([]byte, 8<<20), key, 0).Release()
+			for what, q := range p.parts(key) {
+				if name == "canceled" && !under(q) {
+					t.Errorf("%s: it has ended", what)
+				}
+				c.do(p, q)
+				soon, cancel := context.WithTimeout(ctx, 5*time.Second)
+				if err := q.Wait(soon); !errors.Is(err, c.want) {
+					t.Errorf("%s: %v, want %v", what, err, c.want)
+				}
+				cancel()
+			}
+		})
+	}
+}
+
+// A flush of the memory that a signal's word is in waits for the word.
+func TestFlushOfAWord(t *testing.T) {
+	for _, size := range []int{8, 1 << 20} {
+		ctx := testContext(t)
+		p := still(ctx, t)
+		data, word, none := registered(t, p.bn, size), registered(t, p.bn, 8), registered(t, p.bn, 8)
+		put := p.a.PostPutSignal(make([]byte, size), data, 0, braid.Signal{Key: word, Value: 1})
+		q := p.a.PostFlushWith(braid.FlushOptions{Memory: word})
+		if !under(q) {
+			t.Errorf("%d bytes: the word is flushed, and nobody has changed it", size)
+		}
+		if r := p.a.PostFlushWith(braid.FlushOptions{Memory: none}); under(r) {
+			t.Errorf("%d bytes: a flush of other memory waits", size)
+		}
+		if err := errors.Join(p.runs(ctx, t, put), p.runs(ctx, t, q)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The flush of a worker tells of each endpoint that has failed, wherever it stands among the others.
+func TestWorkerFlushTellsAll(t *testing.T) {
+	for _, fails := range [][]int{{0}, {1}, {2}, {0, 1}, {0, 2}} {
+		ctx := testContext(t)
+		p := connect(t, braid.Options{}, braid.Options{})
+		eps, peers := []*braid.Endpoint{p.a}, []*braid.Endpoint{p.b}
+		for range 2 {
+			ep, err := p.aw.Dial(ctx, p.ln.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			peer, err := p.ln.Accept(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eps, peers = append(eps, ep), append(peers, peer)
+		}
+		for _, i := range fails {
+			peers[i].Abort()
+			for eps[i].Err() == nil && ctx.Err() == nil {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		err := p.aw.Flush(ctx)
+		if err == nil {
+			t.Errorf("%v failed, and the flush says nothing", fails)
+			continue
+		}
+		var many interface{ Unwrap() []error }
+		if n := len(fails); n > 1 && (!errors.As(err, &many) || len(many.Unwrap()) != n) {
+			t.Errorf("%v failed: %v", fails, err)
+		}
+	}
+}
