@@ -156,3 +156,31 @@ func TestWorkerFlushTellsAll(t *testing.T) {
 		}
 	}
 }
+
+// The flush of a worker waits for the slowest of its endpoints.
+func TestWorkerFlushWaitsForAll(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	other := mustOpen(t, braid.Options{})
+	ln, err := other.Worker().Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ep, err := p.aw.Dial(ctx, ln.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, fast := registered(t, p.bn, 8), registered(t, other, 1<<20)
+	p.a.PostPut(make([]byte, 8), slow, 0).Release()
+	ep.PostPut(make([]byte, 1<<20), fast, 0).Release()
+	q := p.aw.PostFlush()
+	if err := ep.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !under(q) {
+		t.Error("one endpoint is flushed, and the worker's flush has ended")
+	}
+	if err := p.runs(ctx, t, q); err != nil {
+		t.Error(err)
+	}
+}
