@@ -63,7 +63,7 @@ type Box struct {
 		until uint64 // operations issued when the last one came: it was one of them
 	}
 	nextID uint64 // of a message of several frames
-	credit credit
+	credit owed.Allowance
 }
 
 // Terms are what bounds the operations.

@@ -46,11 +46,11 @@ func (b *Box) finish(r *request.Request) {
 	r.Retired, r.Off = true, false
 	b.leave(r)
 	if r.Total > 0 {
-		b.credit.unfinished -= r.Total
+		b.credit.Finish(r.Total)
 		b.host.Wake() // others may begin
 	}
 	if !r.Begun {
-		b.credit.sent -= r.Cost // it was admitted, and the peer has nothing of it
+		b.credit.Undo(r.Cost) // it was admitted, and the peer has nothing of it
 	}
 	if r.Reported {
 		b.pool.Put(r)

@@ -10,6 +10,6 @@ func (b *Box) Inspect() inspect.Work {
 		Epoch: b.book.Current(), Fenced: b.fenced, Unexecuted: b.book.Left(), Uncovered: b.Uncovered(),
 		Replays: q.replayOrdered.Len() + q.replayAny.Len() + q.replayOther.Len(), Ordered: q.pendOrdered.Len(), Unordered: q.pendAny.Len() + q.signals.Len(),
 		WaitingBytes: b.waiting, Flushes: q.flushes.Len() + q.partial.Len(), Gets: b.gets.pend.Len() + b.gets.waiting.Len(), Answers: answers,
-		Credits: b.Credits, CreditBytes: int64(b.Backlog) - int64(b.credit.sent-b.credit.granted),
+		Credits: b.Credits, CreditBytes: b.credit.Left(b.Backlog),
 	}
 }

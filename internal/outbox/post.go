@@ -93,7 +93,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 	}
 	cost := wire.MessageCost(len(header), len(payload))
 	l := b.laneFor(true, b.book.Barrier(), len(payload))
-	if l == nil || !b.takes(cost) {
+	if l == nil || !b.credit.Takes(cost, b.Backlog) {
 		return false
 	}
 	w := b.scratch
@@ -106,7 +106,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 	}
 	b.book.Issue(l.place)
 	b.ordered.unacked++
-	b.credit.sent += cost
+	b.credit.Begin(cost, 0)
 	b.Messages++
 	b.host.Posted()
 	return true
