@@ -115,12 +115,19 @@ func flow(w *world, src []byte, posted func()) error {
 	return same(got, src)
 }
 
+// seen orders what this goroutine does with the memory, and what the workers do: both take their locks (docs/memory.md is about processes).
+func (w *world) seen() {
+	w.from.ProbeTag(0, braid.ExactTag)
+	w.to.ProbeTag(0, braid.ExactTag)
+}
+
 // place is where puts go and gets come from: behind the word.
 const place = 8
 
 func put(w *world, src []byte, posted func()) error {
 	there := w.mem.Bytes()[place:][:len(src)]
 	clear(there)
+	w.seen()
 	r := w.ep.PostPut(src, w.key, place)
 	posted()
 	if err := r.Wait(w.ctx); err != nil {
@@ -129,6 +136,7 @@ func put(w *world, src []byte, posted func()) error {
 	if err := w.ep.Flush(w.ctx); err != nil {
 		return err
 	}
+	w.seen()
 	return same(there, src)
 }
 
@@ -136,6 +144,7 @@ func signal(w *world, src []byte, posted func()) error {
 	there := w.mem.Bytes()[place:][:len(src)]
 	clear(there)
 	before := w.mem.Load64(0)
+	w.seen()
 	r := w.ep.PostPutSignal(src, w.key, place, braid.Signal{Key: w.key, Value: 1, Add: true})
 	posted()
 	for w.mem.Load64(0) == before {
@@ -161,6 +170,7 @@ func signal(w *world, src []byte, posted func()) error {
 
 func get(w *world, src []byte, posted func()) error {
 	copy(w.mem.Bytes()[place:], src)
+	w.seen()
 	dst := bytes.Repeat([]byte{0xee}, len(src))
 	r := w.ep.PostGet(dst, w.key, place)
 	posted()

@@ -109,6 +109,7 @@ func (w *world) cell(f family, n int, cut bool) error {
 		for i := range src {
 			src[i] = byte(i*7 + n + w.cuts + 1)
 		}
+		w.seen() // whatever the one before has left
 		if err := f.do(w, src, posted); err != nil {
 			return err
 		}
