@@ -155,7 +155,7 @@ var mutants = []mutant{
 	// Signals.
 	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", explored},
 	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", explored},
-	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", seeds},
+	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", "./internal/outbox"},
 
 	// Credits and books.
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
