@@ -94,7 +94,7 @@ litmus: ## small programs of operations, fences and flushes, in every order; tab
 	echo "$$out" | grep -v '^=== \|--- PASS'; exit $$end
 
 .PHONY: litmusall
-litmusall: ## all programs of at most 4 operations, 2 lanes, 1 cut, instead of a part of them: more than four hours of a processor; PART=3/16 is one of 16 parts
+litmusall: ## all programs of at most 4 operations, 2 lanes, 1 cut, instead of a part of them: two to four hours of a processor; PART=3/16 is one of 16 parts
 	@out=$$(BRAID_LITMUS=2 BRAID_LITMUS_PART=$(PART) GOGC=300 $(GO) test -count=1 -timeout 24h -v -run 'TestPrograms|TestAll' ./test/litmus); end=$$?; \
 	echo "$$out" | grep -v '^=== \|--- PASS'; exit $$end
 
