@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/perf/pattern"
-	"github.com/openbraid/braid/internal/perf/streams"
 )
 
 // pass writes operation seq to the stream.
@@ -26,7 +25,9 @@ func (c *client) hopStream(seq uint64) error {
 	if err := c.giver.Read(c.back); err != nil {
 		return err
 	}
-	streams.Note(c.ledger, seq, c.back, true)
+	if c.ledger != nil {
+		c.ledger.Numbered(seq, c.back, true)
+	}
 	return nil
 }
 

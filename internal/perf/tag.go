@@ -1,8 +1,6 @@
 package perf
 
 import (
-	"encoding/binary"
-
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
@@ -54,9 +52,7 @@ func (ses *session) takeTag() bool {
 	b := t.bufs[t.next]
 	ses.arrived++
 	if ses.ledger != nil {
-		var head [pattern.WordLen]byte
-		binary.LittleEndian.PutUint64(head[:], info.Tag)
-		ses.ledger.Message(head[:], b[:info.Len], false)
+		ses.ledger.Numbered(info.Tag, b[:info.Len], false)
 	}
 	if ses.test.latency {
 		if ses.verify {
@@ -93,8 +89,7 @@ func (c *client) hopTag(seq uint64) error {
 		if done, info, err := r.Test(); done {
 			r.Release()
 			if err == nil && c.ledger != nil {
-				binary.LittleEndian.PutUint64(c.head, info.Tag)
-				c.ledger.Message(c.head, c.back, true)
+				c.ledger.Numbered(info.Tag, c.back, true)
 			}
 			return err
 		}

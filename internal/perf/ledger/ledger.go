@@ -73,7 +73,11 @@ func (l *Ledger) Message(header, payload []byte, server bool) {
 		l.Corrupt++
 		return
 	}
-	seq := binary.LittleEndian.Uint64(header)
+	l.Numbered(binary.LittleEndian.Uint64(header), payload, server)
+}
+
+// Numbered takes one whose number is known otherwise: it is a tag, or its place in a stream. server says who sent it.
+func (l *Ledger) Numbered(seq uint64, payload []byte, server bool) {
 	l.Note(seq)
 	if !pattern.Filled(payload, pattern.Base(seq, server)) {
 		l.Corrupt++

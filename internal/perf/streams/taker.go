@@ -2,7 +2,6 @@ package streams
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
@@ -109,22 +108,14 @@ func (t *Taker) took(body []byte) uint64 {
 	defer t.mu.Unlock()
 	seq := t.arrived
 	t.arrived++
-	Note(t.ledger, seq, body, false)
+	if t.ledger != nil {
+		t.ledger.Numbered(seq, body, false)
+	}
 	if t.told != nil && t.arrived >= t.due {
 		t.told()
 		t.told = nil
 	}
 	return seq
-}
-
-// Note looks at what came in the place of operation seq, as ledger.Message does; server says who sent it. A nil ledger looks at nothing.
-func Note(l *ledger.Ledger, seq uint64, body []byte, server bool) {
-	if l == nil {
-		return
-	}
-	var head [pattern.WordLen]byte
-	binary.LittleEndian.PutUint64(head[:], seq)
-	l.Message(head[:], body, server)
 }
 
 // When calls told as soon as n operations have arrived, once, from any goroutine. A second call takes the place of one that waits.
