@@ -14,6 +14,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/completion"
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/fault/drive"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -118,28 +119,13 @@ func TestEveryFamily(t *testing.T) {
 	}
 }
 
-// heals has what was cut heal when its time is over, whatever the test waits for.
-func heals(t *testing.T, faults *fault.Injector) {
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				faults.Advance()
-			}
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-stopped })
-}
-
 // TestUnderCuts: 20 batches of puts while both lanes are cut in turns, taken by several goroutines: each end once, none with an error.
 func TestUnderCuts(t *testing.T) {
 	ctx, start := patience(t), time.Now()
-	faults := fault.New(func() time.Duration { return time.Since(start) })
-	heals(t, faults)
+	now := func() time.Duration { return time.Since(start) }
+	faults := fault.New(now)
+	driver := drive.Start(faults, now) // so that what was cut heals when its time is over, whatever the test waits for
+	t.Cleanup(driver.Stop)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
@@ -148,7 +134,7 @@ func TestUnderCuts(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[uint64]int{}
 	for batch := range batches {
-		faults.Cut(rails[batch%2], fault.Kind(batch/2%2), 2*time.Millisecond)
+		driver.Apply(fault.Rule{Rail: rails[batch%2], Kind: fault.Kind(batch / 2 % 2), For: 2 * time.Millisecond})
 		for i := range each {
 			q.Add(uint64(batch*each+i), p.ep.PostPut(src, p.key, 0))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/fault/drive"
 	"github.com/openbraid/braid/iov"
 )
 
@@ -156,33 +157,18 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// heals has what was cut heal when its time is over, whatever the test waits for.
-func heals(t *testing.T, faults *fault.Injector) {
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				faults.Advance()
-			}
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-stopped })
-}
-
 // TestUnderCuts: the same while both lanes are cut in turns.
 func TestUnderCuts(t *testing.T) {
 	ctx, start := patience(t), time.Now()
-	faults := fault.New(func() time.Duration { return time.Since(start) })
-	heals(t, faults)
+	now := func() time.Duration { return time.Since(start) }
+	faults := fault.New(now)
+	driver := drive.Start(faults, now) // so that what was cut heals when its time is over, whatever the test waits for
+	t.Cleanup(driver.Stop)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(ctx, t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
 	for i := range 40 {
-		faults.Cut(rails[i%2], fault.Kind(i/2%2), 2*time.Millisecond)
+		driver.Apply(fault.Rule{Rail: rails[i%2], Kind: fault.Kind(i / 2 % 2), For: 2 * time.Millisecond})
 		p.run(ctx, t, shapes[i%len(shapes)], shapes[(i*7+3)%len(shapes)], byte(i))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/fault/drive"
 	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/stream"
 	"github.com/openbraid/braid/transport"
@@ -22,7 +23,7 @@ type world struct {
 	mem      *braid.Memory
 	key      braid.RKey
 	out, in  net.Conn // a stream
-	faults   *fault.Injector
+	faults   *drive.Driver
 	rails    []string
 	cuts     int
 }
@@ -38,7 +39,10 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	begun := time.Now()
-	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: fault.New(func() time.Duration { return time.Since(begun) })}
+	now := func() time.Duration { return time.Since(begun) }
+	faults := fault.New(now)
+	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: drive.Start(faults, now)}
+	t.Cleanup(w.faults.Stop)
 	if m == selfMedium {
 		w.from = worker(t, options(t, "self"))
 		w.to = w.from
@@ -46,26 +50,12 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 		if w.rails = m.Rails(); lanes == 1 {
 			w.rails = w.rails[:1]
 		}
-		w.from, w.to = worker(t, over(t, m, lanes, w.rails, w.faults)), worker(t, over(t, m, lanes, w.rails, nil))
+		w.from, w.to = worker(t, over(t, m, lanes, w.rails, faults)), worker(t, over(t, m, lanes, w.rails, nil))
 	}
 	w.open(t)
 	if got := len(w.ep.Lanes()); got != lanes {
 		t.Fatalf("%d lanes over %s, not %d", got, m, lanes)
 	}
-	stop := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-				w.faults.Advance()
-			}
-		}
-	}()
-	t.Cleanup(func() { close(stop); <-ended })
 	return w
 }
 
@@ -152,5 +142,5 @@ func (w *world) streams(t *testing.T) {
 // cut cuts the lanes of a rail, one after the other, reset and silent in turns.
 func (w *world) cut() {
 	w.cuts++
-	w.faults.Cut(w.rails[w.cuts%len(w.rails)], fault.Kind(w.cuts/2%2), 2*time.Millisecond)
+	w.faults.Apply(fault.Rule{Rail: w.rails[w.cuts%len(w.rails)], Kind: fault.Kind(w.cuts / 2 % 2), For: 2 * time.Millisecond})
 }
