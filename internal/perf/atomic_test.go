@@ -19,7 +19,7 @@ func TestAtomicsRun(t *testing.T) {
 				for _, outstanding := range []int{0, 1, 50} {
 					p := Params{Test: test, Size: size, Iterations: 200, Warmup: 7, Outstanding: outstanding, Verify: outstanding != 1}
 					p.Shared, p.Lanes = shared, 2
-					ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+					ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 					r, err := Run(ctx, addr, p, nil)
 					cancel()
 					if err != nil || r.Broken() || r.Iterations != 200 || r.Verified != p.Verify || !(r.Rate > 0) {
@@ -37,7 +37,7 @@ func TestAtomicsAreCounted(t *testing.T) {
 		addr, _ := listening(t)
 		c := dialed(t, addr, Params{Test: test, Size: 8, Outstanding: 3, Verify: true}, 40)
 		m := newMeter(&c.p, nil)
-		m.begin()
+		m.Begin()
 		if err := c.operate(20, m); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package perf
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -32,7 +33,7 @@ func (c *client) hopStream(seq uint64) error {
 }
 
 // pour writes n operations, and waits until the server has read them.
-func (c *client) pour(n int, m *meter) error {
+func (c *client) pour(n int, m *meter.Meter) error {
 	stretch := c.p.Stretch()
 	for done := 0; done < n; {
 		k := min(stretch, n-done)
@@ -49,7 +50,7 @@ func (c *client) pour(n int, m *meter) error {
 				return err
 			}
 		}
-		m.lap(k)
+		m.Lap(k)
 	}
 	return nil
 }

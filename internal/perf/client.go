@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/openbraid/braid/internal/perf/ledger"
-	"github.com/openbraid/braid/internal/perf/pattern"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -14,7 +12,11 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/inbox"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/internal/perf/streams"
 	"github.com/openbraid/braid/internal/perf/trial"
 )
@@ -116,21 +118,21 @@ func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, 
 	}
 	r.Lanes, r.ErrorMode = len(c.ep.Lanes()), c.ep.Mode().String()
 	idle := newMeter(&p, nil)
-	idle.begin()
+	idle.Begin()
 	if err := c.operate(p.Warmup, idle); err != nil {
 		return r, c.explain(err)
 	}
 	m := newMeter(&p, tell)
-	m.begin()
+	m.Begin()
 	if err := c.operate(p.Iterations, m); err != nil {
-		if m.ops > 0 { // the rest is what nobody has counted
-			m.row(true)
+		if m.Ops() > 0 { // the rest is what nobody has counted
+			m.Row(true)
 			p.Verify, r.Interrupted = false, true
 			r.take(&p, m, Tally{})
 		}
 		return r, c.explain(err)
 	}
-	m.row(true)
+	m.Row(true)
 	t, err := c.end()
 	if err != nil {
 		return r, err
@@ -140,7 +142,7 @@ func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, 
 }
 
 // operate runs n operations of the test to their end at the server.
-func (c *client) operate(n int, m *meter) error {
+func (c *client) operate(n int, m *meter.Meter) error {
 	switch {
 	case n == 0:
 		return nil
@@ -174,7 +176,7 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 	if t != nil {
 		onEvent = t.Event
 	}
-	if c.node, c.w, err = openNode(p.Setup, onEvent, t); err != nil {
+	if c.node, c.w, err = ends.Open(p.Setup, onEvent, t); err != nil {
 		return nil, err
 	}
 	c.awake = context.AfterFunc(ctx, c.w.Wake)

@@ -2,7 +2,6 @@ package perf
 
 import (
 	"github.com/openbraid/braid"
-
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 

@@ -3,12 +3,12 @@ package perf
 import (
 	"context"
 	"errors"
-	"github.com/openbraid/braid/internal/perf/ledger"
-	"github.com/openbraid/braid/internal/perf/pattern"
 	"testing"
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
 // spoiled is a server whose memory is not what it should be.
@@ -58,7 +58,7 @@ func TestClientCountsGets(t *testing.T) {
 	} {
 		for _, outstanding := range []int{1, 4, 100} {
 			p := Params{Test: "ucp_get", Size: 100, Iterations: 20, Warmup: 5, Outstanding: outstanding, Verify: true}
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			r, err := Run(ctx, spoiled(t, c.spoil), p, nil)
 			cancel()
 			if err != nil {
@@ -121,7 +121,7 @@ func TestLateAnswers(t *testing.T) {
 	addr, _ := listening(t)
 	c := dialed(t, addr, Params{Test: "get", Size: 64, Outstanding: 2, Verify: true}, 4)
 	m := newMeter(&c.p, nil)
-	m.begin()
+	m.Begin()
 	if err := c.operate(2, m); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestGetServerIsRobust(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMeter(&c.p, nil)
-	m.begin()
+	m.Begin()
 	if err := c.operate(1, m); err != nil {
 		t.Fatal(err)
 	}

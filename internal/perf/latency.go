@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"github.com/openbraid/braid/internal/perf/ledger"
-	"github.com/openbraid/braid/internal/perf/pattern"
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
 // spot is where a put goes whose end is polled: so that its last eight bytes are an aligned word.
@@ -26,7 +27,7 @@ func spotOf(size int) spot {
 }
 
 // pingPong makes n round trips.
-func (c *client) pingPong(n int, m *meter) error {
+func (c *client) pingPong(n int, m *meter.Meter) error {
 	hop := c.hopMessage
 	if c.test.put {
 		hop = c.hopPut
@@ -41,7 +42,7 @@ func (c *client) pingPong(n int, m *meter) error {
 		}
 		c.seq++
 		c.completed()
-		m.lap(1)
+		m.Lap(1)
 		if i%lookEvery == 0 { // answers that come at once leave no time to notice anything
 			if err := c.alive(c.ctx); err != nil {
 				return err

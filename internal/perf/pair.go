@@ -3,12 +3,13 @@ package perf
 import (
 	"context"
 	"fmt"
-	"github.com/openbraid/braid/internal/perf/pattern"
 	"math/rand/v2"
 	"time"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/median"
+	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
 // PairParams compare the error modes failover and none.
@@ -81,7 +82,7 @@ func runPairs(ctx context.Context, addr string, p PairParams) (r Result, err err
 	}
 	for i := range d.meters {
 		d.meters[i] = newMeter(&p.Params, nil)
-		d.meters[i].begin()
+		d.meters[i].Begin()
 	}
 	defer func() { d.leave(d.ends, &err) }()
 	order := rand.New(rand.NewPCG(p.Seed, p.Seed^pattern.PerWord))
@@ -113,7 +114,7 @@ type duel struct {
 	id     string
 	modes  [2]braid.ErrorMode
 	ends   [2]*client
-	meters [2]*meter
+	meters [2]*meter.Meter
 	ops    int         // of a block
 	ratios [][]float64 // of each couple
 	deltas [][]float64 // per operation, ns
@@ -182,7 +183,7 @@ func (d *duel) fight(order *rand.Rand, pairs int) error {
 				return err
 			}
 		}
-		ratio, delta := costOf(took, float64(d.ops)*d.meters[0].factor)
+		ratio, delta := costOf(took, float64(d.ops)*d.meters[0].Factor())
 		ratios, deltas = append(ratios, ratio), append(deltas, delta)
 	}
 	d.ratios, d.deltas = append(d.ratios, ratios), append(d.deltas, deltas)
@@ -197,11 +198,11 @@ func costOf(took [2]time.Duration, n float64) (ratio, delta float64) {
 }
 
 // block runs one block on one of the two. What the endpoint has to do after its pause is not part of it.
-func (d *duel) block(i int, m *meter) (time.Duration, error) {
+func (d *duel) block(i int, m *meter.Meter) (time.Duration, error) {
 	c := d.ends[i]
 	for c.w.Progress() > 0 {
 	}
-	m.skip()
+	m.Skip()
 	begun := time.Now()
 	err := c.operate(d.ops, m)
 	return time.Since(begun), err
@@ -213,7 +214,7 @@ const steady = 3
 // calibrate warms a couple up. The first one also finds how many operations fill a block.
 func (d *duel) calibrate() error {
 	idle := newMeter(&d.p.Params, nil)
-	idle.begin()
+	idle.Begin()
 	known := d.ops > 0
 	d.ops = max(d.ops, d.p.Outstanding)
 	for n := 0; n < steady; n++ {
@@ -236,8 +237,8 @@ func (d *duel) result() *Pair {
 	ratio, pairs := median.OfGroups(d.ratios)
 	delta, _ := median.OfGroups(d.deltas)
 	return &Pair{
-		Ratio: rounded(ratio.Median), Low: rounded(ratio.Low), High: rounded(ratio.High),
-		DeltaNS: median.Interval{Median: rounded(delta.Median), Low: rounded(delta.Low), High: rounded(delta.High)},
+		Ratio: meter.Rounded(ratio.Median), Low: meter.Rounded(ratio.Low), High: meter.Rounded(ratio.High),
+		DeltaNS: median.Interval{Median: meter.Rounded(delta.Median), Low: meter.Rounded(delta.Low), High: meter.Rounded(delta.High)},
 		Pairs:   pairs, Couples: len(d.ratios), BlockOps: d.ops, Seed: d.p.Seed, Null: d.p.Null,
 	}
 }

@@ -1,17 +1,16 @@
 package perf
 
 import (
-	"errors"
 	"fmt"
-	"github.com/openbraid/braid/internal/perf/pattern"
 	"math"
 	"strings"
 
-	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/internal/perf/cpu"
-	"github.com/openbraid/braid/internal/perf/medium"
-	"github.com/openbraid/braid/internal/perf/trial"
+	"github.com/openbraid/braid/internal/perf/ends"
+	"github.com/openbraid/braid/internal/perf/pattern"
 )
+
+// Setup is how the two ends are connected.
+type Setup = ends.Setup
 
 // Params say what to measure. Zero values mean the defaults named.
 type Params struct {
@@ -27,21 +26,6 @@ type Params struct {
 
 	Setup
 	untilOver bool // of Faults: it ends with the plan
-}
-
-// Setup is how the two ends are connected.
-type Setup struct {
-	Transport string // a medium: tcp, the default; shm: shared memory; rc: over RDMA devices in software; or several, as shm+tcp
-	// TrustNetwork lets rc leave this machine: its packets carry no proof of who sent them.
-	TrustNetwork bool
-	Lanes        int // 0: as the settings say, and one if they don't
-	ErrorMode    braid.ErrorMode
-	Settings     *braid.Settings // nil: none
-	Shared       bool            // workers that are safe for many goroutines, instead of owned ones
-	Sleep        bool            // both ends sleep when there is nothing to do, instead of polling; a server is told by its client
-	Spin         bool            // calls that wait, as those on streams, poll to their end. A server without it burns no processor while it waits for clients
-	Faults       *trial.Options  // what is broken meanwhile, and who is told; nil: nothing
-	CPUs         string          // pin the polling thread to one of these; "": don't
 }
 
 const (
@@ -115,7 +99,7 @@ func (p *Params) Validate() error {
 	if p.Verify && p.Size > 0 {
 		p.Outstanding = min(p.Outstanding, max(1, verifyBytes/p.Size))
 	}
-	return p.Setup.validate()
+	return p.Setup.Validate()
 }
 
 // streams says what can't be of a test over a stream of bytes.
@@ -130,7 +114,7 @@ func (p *Params) streams(t test) error {
 	case p.Outstanding > 1:
 		return fmt.Errorf("-O %d: a write to a stream returns when its bytes are taken; there is no window of them", p.Outstanding)
 	}
-	return p.Setup.validate()
+	return p.Setup.Validate()
 }
 
 func (p *Params) ranges() error {
@@ -152,36 +136,6 @@ func (p *Params) ranges() error {
 		return fmt.Errorf("-R %v: a percentile is above 0 and at most 100", p.Percentile)
 	}
 	return nil
-}
-
-func (s *Setup) validate() error {
-	if s.Transport == "" {
-		s.Transport = string(medium.TCP)
-	}
-	if err := medium.Medium(s.Transport).Check(); err != nil {
-		return err
-	}
-	if s.Sleep && s.Shared {
-		return errors.New("-E sleep with --shared: shared workers sleep by themselves when nobody polls, and what a test polls is no sleep; measure it with --owned")
-	}
-	_, err := cpu.Of(s.CPUs)
-	return err
-}
-
-// mode is how workers are used, as results name it.
-func (s *Setup) mode() string {
-	if s.Shared {
-		return "shared"
-	}
-	return "owned"
-}
-
-// differs is what a client is told whose workers are of the other kind.
-func (s *Setup) differs() error {
-	if s.Shared {
-		return errors.New("the server's workers are shared, the client's owned: start the client with --shared, or the server without")
-	}
-	return errors.New("the server's workers are owned, the client's shared: start the server with --shared, or the client without")
 }
 
 // test is one row of the table of tests.

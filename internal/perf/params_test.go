@@ -102,70 +102,18 @@ func TestCostIsOfTheFirst(t *testing.T) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
 
-func TestMeter(t *testing.T) {
-	p := Params{Test: "am_lat", Size: 1000, Percentile: 50}
-	m := newMeter(&p, nil)
-	m.ops, m.last = 1000, 10*time.Millisecond // 10 us a round trip
-	r := m.now(true)
-	if !near(r.All, 5) || !near(r.AllMB, 200) || !near(r.AllRate, 200_000) || r.Moment != r.All {
-		t.Errorf("half round trips: %+v", r)
-	}
-	p.Test, p.Outstanding = "get", 1 // the whole way
-	m = newMeter(&p, nil)
-	m.ops, m.last = 1000, 10*time.Millisecond
-	if r := m.now(true); !near(r.All, 10) || !near(r.AllRate, 100_000) || !p.IsLatency() {
-		t.Errorf("gets: %+v", r)
-	}
-	if p.Outstanding = 2; p.IsLatency() {
-		t.Error("the time of a get is no latency while there are others")
-	}
-	p.Test = "am_bw"
-	m = newMeter(&p, nil)
-	m.ops, m.last = 1000, time.Millisecond
-	if r := m.now(true); !near(r.All, 1) || !near(r.AllMB, 1000) || !near(r.AllRate, 1_000_000) {
-		t.Errorf("a stream: %+v", r)
-	}
-	m.toldOps, m.told = 900, 500*time.Microsecond
-	if r := m.now(false); !near(r.Moment, 5) || !near(r.All, 1) {
-		t.Errorf("since the last row: %+v", r)
-	}
-}
-
-// No percentile is beyond what was measured, and figures have no digits that mean nothing.
-func TestPercentilesWithinExtremes(t *testing.T) {
-	for _, test := range []string{"am_lat", "am_bw"} {
-		for _, times := range [][]int64{{1_234_567}, {181_141_503_000, 181_141_503_000, 181_141_503_001}, {999_999, 1_234_567_890}} {
-			m := newMeter(&Params{Test: test, Percentile: 50}, nil)
-			m.begin()
-			m.clock = m.clock.Add(-time.Hour)
-			for _, v := range times {
-				m.last = time.Since(m.clock) - time.Duration(v/perNS)
-				m.lap(1)
-			}
-			l := m.latency()
-			if low := rounded(m.micros(m.minimum)); l.P50 < low || l.P50 > l.P99 || l.P99 > l.Max || m.percentile(50) > m.micros(m.maximum) {
-				t.Errorf("%s %v: %+v, the least is %v", test, times, l, low)
-			}
+// TestWhatIsALatency: half of a round trip, or the whole way there and back while there are no others.
+func TestWhatIsALatency(t *testing.T) {
+	for _, c := range []struct {
+		test   string
+		window int
+		factor float64
+		is     bool
+	}{{"am_lat", 1, 2, true}, {"get", 1, 1, true}, {"get", 2, 1, false}, {"am_bw", 1, 1, false}} {
+		p := Params{Test: c.test, Outstanding: c.window}
+		if m := newMeter(&p, nil); m.Factor() != c.factor || p.IsLatency() != c.is {
+			t.Errorf("%+v: %v, %v", c, m.Factor(), p.IsLatency())
 		}
-	}
-	if got := rounded(1811.4150300000001); got != 1811.42 {
-		t.Error(got)
-	}
-	if got := rounded(3_312_345.678); got != 3_312_350 {
-		t.Error(got)
-	}
-}
-
-func TestMeterSkips(t *testing.T) {
-	p := Params{Test: "am_bw", Size: 1, Percentile: 50}
-	m := newMeter(&p, nil)
-	m.begin()
-	m.lap(10)
-	time.Sleep(20 * time.Millisecond)
-	m.skip()
-	m.lap(10)
-	if l := m.latency(); m.last-m.start > 15*time.Millisecond || l.Max > 1000 || l.P50 <= 0 || l.P50 > l.P99 {
-		t.Errorf("the pause counts: %v, %+v", m.last-m.start, l)
 	}
 }
 

@@ -1,9 +1,9 @@
 package perf
 
 import (
-	"github.com/openbraid/braid/internal/perf/ledger"
 	"testing"
 
+	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 

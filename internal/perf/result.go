@@ -1,9 +1,9 @@
 package perf
 
 import (
-	"github.com/openbraid/braid/internal/verdict"
-
 	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/verdict"
 )
 
 // Result is what a test found, and what --json prints.
@@ -37,15 +37,16 @@ type Counts struct {
 	Disorders uint64 `json:"out_of_order"`
 }
 
-// Latency is in microseconds: half of a round trip, or the time per operation of a stream. Percentiles and the maximum of a stream are
-// those of averages over Over operations: a single one may have taken longer.
-type Latency struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
-	Avg float64 `json:"avg"`
-	Max float64 `json:"max"`
-	// Over is how many operations one of these times is the average of; 1: each was timed.
-	Over int `json:"average_over"`
+// Row and Latency are what a meter says.
+type (
+	Row     = meter.Row
+	Latency = meter.Latency
+)
+
+// newMeter is one for a test.
+func newMeter(p *Params, tell func(Row)) *meter.Meter {
+	t, _ := lookup(p.Test) // a pair of meters is made before anything is refused
+	return meter.New(meter.Options{Size: p.Size, Trips: t.latency, Rank: p.Percentile, Tell: tell})
 }
 
 // Broken says whether something was lost, doubled, corrupt or out of order, or a run with faults has another verdict than ok.
@@ -53,16 +54,16 @@ func (r *Result) Broken() bool {
 	return r.Lost+r.Doubled+r.Corrupt+r.Disorders > 0 || r.Report != nil && r.Report.Verdict != verdict.OK
 }
 
-func (r *Result) take(p *Params, m *meter, t Tally) {
-	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.mode()
+func (r *Result) take(p *Params, m *meter.Meter, t Tally) {
+	r.Test, r.Transport, r.Mode = p.Test, p.Transport, p.Mode()
 	if r.Wait = "poll"; p.Sleep {
 		r.Wait = "sleep"
 	}
-	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.ops, p.Outstanding
-	r.Latency = m.latency()
+	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.Ops(), p.Outstanding
+	r.Latency = m.Latency()
 	r.Latency.Over = p.Stretch()
-	_, bandwidth, rate := m.averages(m.ops, m.last-m.start)
-	r.Bandwidth, r.Rate = rounded(bandwidth), rounded(rate)
+	_, bandwidth, rate := m.Averages()
+	r.Bandwidth, r.Rate = meter.Rounded(bandwidth), meter.Rounded(rate)
 	r.Verified = p.Verify
 	r.Lost, r.Doubled, r.Corrupt, r.Disorders = t.Lost, t.Doubled, t.Corrupt, t.Disorders
 }

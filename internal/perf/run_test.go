@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 						}
 						n := p.Iterations
 						p.Shared, p.Lanes, p.ErrorMode = shared, 2, braid.Failover
-						r, err := perf.Run(within(t, 20*time.Second), addr, p, nil)
+						r, err := perf.Run(within(t, 2*time.Minute), addr, p, nil)
 						if err != nil {
 							t.Fatal(err)
 						}

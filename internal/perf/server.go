@@ -9,6 +9,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/inbox"
 	"github.com/openbraid/braid/internal/perf/streams"
 )
@@ -51,7 +52,7 @@ func Serve(ctx context.Context, p ServerParams) error {
 	if p.Log == nil {
 		p.Log = func(string, ...any) {}
 	}
-	if err := p.Setup.validate(); err != nil {
+	if err := p.Setup.Validate(); err != nil {
 		return err
 	}
 	_, err := cpu.OnThread(p.CPUs, func() (struct{}, error) { return struct{}{}, serve(ctx, p) })
@@ -61,7 +62,7 @@ func Serve(ctx context.Context, p ServerParams) error {
 func serve(ctx context.Context, p ServerParams) (err error) {
 	s := &server{ctx: ctx, p: p}
 	s.sessions.Store(&[]*session{})
-	s.node, s.w, err = openNode(p.Setup, func(e braid.Event) {
+	s.node, s.w, err = ends.Open(p.Setup, func(e braid.Event) {
 		switch e.Kind {
 		case braid.Failed:
 			s.gone.Put(e.Endpoint)
@@ -233,7 +234,7 @@ func (s *server) admits(n note) error {
 	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
 		return errors.New("another client is being served; try again when it has left")
 	case n.Shared != s.p.Shared:
-		return s.p.differs()
+		return s.p.Differs()
 	case len(*s.sessions.Load()) >= maxSessions:
 		return fmt.Errorf("a client has %d tests at a time at most", maxSessions)
 	}

@@ -3,11 +3,11 @@ package perf
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/internal/perf/streams"
-
-	"github.com/openbraid/braid"
 )
 
 // session is one test as the server sees it.

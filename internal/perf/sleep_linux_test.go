@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/openbraid/braid"
+	"golang.org/x/sys/unix"
 )
 
 // processor is the time that this process has run.

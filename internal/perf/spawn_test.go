@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/child"
+	"go.uber.org/goleak"
 )
 
 // role makes the test binary a server.
@@ -43,7 +42,7 @@ func TestSpawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Kill()
-	if _, err := perf.Run(within(t, 20*time.Second), server.Addr, perf.Params{Test: "put_bw", Size: 4096, Iterations: 100, Verify: true}, nil); err != nil {
+	if _, err := perf.Run(within(t, 2*time.Minute), server.Addr, perf.Params{Test: "put_bw", Size: 4096, Iterations: 100, Verify: true}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Wait(); err != nil {

@@ -3,9 +3,10 @@ package perf
 import (
 	"encoding/binary"
 	"errors"
-	"github.com/openbraid/braid/internal/perf/pattern"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
 // window is the operations that are posted and not done. A slot is free again when its operation is.
@@ -158,7 +159,7 @@ func (p *Params) most(n int) int {
 }
 
 // stream posts n operations, a window of them at a time, and flushes.
-func (c *client) stream(n int, m *meter) error {
+func (c *client) stream(n int, m *meter.Meter) error {
 	w, stretch := c.window(), c.p.Stretch()
 	for done := 0; done < n; {
 		k := min(stretch, n-done)
@@ -177,7 +178,7 @@ func (c *client) stream(n int, m *meter) error {
 				return err
 			}
 		}
-		m.lap(k)
+		m.Lap(k)
 		if err := c.alive(c.ctx); err != nil { // posts that never wait notice nothing
 			return err
 		}
@@ -187,7 +188,7 @@ func (c *client) stream(n int, m *meter) error {
 
 // rounds is a stream of puts that are looked at. Each of a round has a place of its own; between two rounds the
 // server looks at all places and clears them, and that time does not count.
-func (c *client) rounds(n int, m *meter) error {
+func (c *client) rounds(n int, m *meter.Meter) error {
 	w := c.window()
 	for done := 0; done < n; {
 		first, k := c.seq, min(len(w.slots), n-done)
@@ -199,12 +200,12 @@ func (c *client) rounds(n int, m *meter) error {
 		if err := w.drain(); err != nil {
 			return err
 		}
-		m.lap(k)
+		m.Lap(k)
 		done += k
 		if _, err := c.ask(note{Kind: kindCheck, First: first, Count: uint64(k)}, kindChecked); err != nil {
 			return err
 		}
-		m.skip()
+		m.Skip()
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package perf
 import (
 	"context"
 
+	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/trial"
 	"github.com/openbraid/braid/internal/verdict"
 )
@@ -34,15 +35,15 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 	}
 	r.Lanes, r.ErrorMode = len(c.ep.Lanes()), c.ep.Mode().String()
 	idle := newMeter(&p, nil)
-	idle.begin()
+	idle.Begin()
 	if end = c.operate(p.Warmup, idle); end != nil {
 		return r, c.explain(end)
 	}
 	m := newMeter(&p, tell)
-	m.begin()
+	m.Begin()
 	t.Begin(r.Lanes)
 	tally, end := c.tried(t, m)
-	m.row(true)
+	m.Row(true)
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
@@ -53,7 +54,7 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 }
 
 // tried operates until the plan is over and all lanes are back, and has the server count.
-func (c *client) tried(t *trial.Trial, m *meter) (Tally, error) {
+func (c *client) tried(t *trial.Trial, m *meter.Meter) (Tally, error) {
 	most := int(mostTried) - c.p.Warmup
 	for done := 0; done < most && (!c.p.untilOver && done < c.p.Iterations || !c.p.Faults.Endless() && !t.Over()); {
 		k := max(c.p.Stretch(), 64)

@@ -20,6 +20,7 @@ import (
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/medium"
 )
 
@@ -192,7 +193,7 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	if mode == "" {
 		mode = connect.ValueOf(s.Settings, "error-mode")
 	}
-	if s.ErrorMode, err = perf.ParseErrorMode(mode); err != nil {
+	if s.ErrorMode, err = ends.ParseErrorMode(mode); err != nil {
 		return s, err
 	}
 	switch {
@@ -307,7 +308,7 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 		command = append(command, "--trust-network")
 	}
 	if c.Fault != "" || c.Matrix {
-		command = append(command, "--set=suspended="+perf.BearUpFor) // and what the user says counts more
+		command = append(command, "--set=suspended="+ends.BearUpFor) // and what the user says counts more
 	}
 	command = append(command, c.Args()...)
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {

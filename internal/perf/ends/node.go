@@ -1,8 +1,7 @@
-package perf
+package ends
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/openbraid/braid"
@@ -41,18 +40,8 @@ func rails(set *braid.Settings) []string {
 	return nil
 }
 
-// ParseErrorMode reads a mode's name.
-func ParseErrorMode(name string) (braid.ErrorMode, error) {
-	for _, m := range []braid.ErrorMode{braid.Failover, braid.Peer, braid.None} {
-		if m.String() == name {
-			return m, nil
-		}
-	}
-	return 0, fmt.Errorf("--error-mode %s: failover, peer or none", name)
-}
-
-// openNode opens a node for measuring: its limits are no part of the question, unless somebody sets them.
-func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *braid.Worker, error) {
+// Open opens a node for measuring: its limits are no part of the question, unless somebody sets them.
+func Open(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *braid.Worker, error) {
 	set := s.Settings.Clone()
 	for _, d := range [][2]string{{"name", "perftest"}, {"lanes", "1"}, {"message", limit}, {"backlog", limit}, {"pending-bytes", "1TiB"}, {"suspended", s.patience()}} {
 		if err := set.Default(d[0], d[1]); err != nil {
@@ -99,7 +88,7 @@ func openNode(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, 
 }
 
 const (
-	limit = "1GiB" // maxSize as a setting
+	limit = "1GiB" // the largest operation
 	// giveUpAfter is how long an endpoint without lanes is kept: who measures wants to know that the peer is gone, not to wait for it.
 	giveUpAfter = "2s"
 	// BearUpFor is the same where lanes are cut on purpose, and come back.
