@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -98,8 +99,14 @@ func (c column) run(t *testing.T, most int, all bool, counts map[string]map[colu
 	}
 }
 
+// cellWithin is how long a cell may take: a machine that does other things besides needs seconds for the largest.
+const cellWithin = 3 * time.Minute
+
 // cell carries one, or with cuts one for each way to cut.
 func (w *world) cell(f family, n int, cut bool) error {
+	var cancel context.CancelFunc
+	w.ctx, cancel = context.WithTimeout(context.Background(), cellWithin)
+	defer cancel()
 	times, posted := 1, func() {}
 	if cut {
 		times, posted = 2, w.cut

@@ -16,7 +16,7 @@ import (
 
 // world is two workers with an endpoint of so many lanes between them, whose lanes can be cut at the first.
 type world struct {
-	ctx      context.Context
+	ctx      context.Context // of the cell, and before the first of the beginning
 	from, to *braid.Worker
 	ep       *braid.Endpoint
 	messages chan []byte // that came
@@ -36,7 +36,7 @@ const room = 64<<20 + 8
 
 func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), cellWithin)
 	t.Cleanup(cancel)
 	begun := time.Now()
 	now := func() time.Duration { return time.Since(begun) }
@@ -76,7 +76,8 @@ func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *faul
 	}
 	return braid.Options{
 		Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails,
-		Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond},
+		// Peer is what finds the only lane silent: nobody else's answers show that the peer lives.
+		Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second},
 	}
 }
 
