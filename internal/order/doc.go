@@ -13,6 +13,9 @@
 // A place is a lane instance, not an index: what is at a lost lane's place keeps its epochs, and is moved when it is known
 // to be unexecuted. Only the engine imports it. Pure: no clock, no lane. docs/fence.md has the whole.
 //
+//	Book, Place   the record            Touched   what of it was for which memory
+//	Line          the one lane of what has an order (R10)            List   what is handed back goes in front (R13)
+//
 // Invariants:
 //
 //  1. What entered a place leaves that place, with the same epoch, once.
@@ -20,4 +23,6 @@
 //  3. MayPost(b, p) is false while a place other than p has anything of before b, and if p is not in order, while p has.
 //  4. Epochs are not made by calls but by work: a cut or a fence after nothing new changes nothing.
 //  5. Memory is bounded by the places, times the epochs that something is left of: those between them cost nothing.
+//  6. What of a Line is under way is on one lane; a move is over as soon as nothing is.
+//  7. Touched says of a region no earlier epoch than that of the last operation for it.
 package order

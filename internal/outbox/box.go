@@ -52,7 +52,6 @@ type Box struct {
 	owed.Debts
 	seats
 	reach   direct.Reach
-	ordered orderClass
 	waiting uint64 // bytes of operations that wait
 
 	book    *order.Book
@@ -185,8 +184,8 @@ func (b *Box) Idle() error {
 	if n := b.unsent.Len(); n > 0 {
 		return fmt.Errorf("%d operations are thought to have buffers", n)
 	}
-	if b.ordered.unacked != 0 {
-		return fmt.Errorf("%d ordered frames are thought to be under way", b.ordered.unacked)
+	if n := b.ordered.Under(); n != 0 {
+		return fmt.Errorf("%d ordered frames are thought to be under way", n)
 	}
 	return nil
 }

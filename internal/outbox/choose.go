@@ -14,7 +14,7 @@ func (b *Box) choose() {
 	m.Lanes = m.Lanes[:0]
 	for _, s := range b.use {
 		_, lends := s.Tep.(transport.Borrower)
-		m.Lanes = append(m.Lanes, cost.Lane{ID: s.ID, Trip: s.Trip, Rate: s.meter.Rate(), Known: s.meter.Known(), Frame: s.PerFrame, ZeroCopy: s.ZeroCopy, Direct: lends, Order: s == b.ordered.seat})
+		m.Lanes = append(m.Lanes, cost.Lane{ID: s.ID, Trip: s.Trip, Rate: s.meter.Rate(), Known: s.meter.Known(), Frame: s.PerFrame, ZeroCopy: s.ZeroCopy, Direct: lends, Order: s == b.ordered.At()})
 	}
 	m.Thresholds = cost.Choose(m.Lanes, m.Bounds)
 	b.Limits.ZeroCopy, b.ZeroCopy = m.ZeroCopy, m.ZeroCopy

@@ -15,7 +15,7 @@
 // Invariants:
 //
 //  1. Each operation is in the book from its post to its execution, at the place where it is (R12; docs/fence.md).
-//  2. Frames with an order promise that are not acknowledged are all on one lane: Box.ordered (R10).
+//  2. Frames with an order promise that are not acknowledged are all on one lane: order.Line (R10).
 //  3. What a lost lane hands back goes before everything that waits in its class (R13).
 //  4. An operation without order promise never waits behind one that must wait for the order lane.
 //  5. A request ends once for its user, and once for the book.

@@ -77,7 +77,8 @@ func (b *Box) retire(at *seat, epoch uint64) {
 // End ends everything, for good: what waits at once, what is on lanes when their connections are closed.
 func (b *Box) End(err error) {
 	b.shut, b.end = err, err
-	b.up, b.use, b.ordered.seat, b.lastPut = nil, nil, nil, nil
+	b.up, b.use, b.lastPut = nil, nil, nil
+	b.ordered.Forget()
 	b.findReach()
 	b.endQueue(&b.pendOrdered, err)
 	b.endQueue(&b.pendAny, err)

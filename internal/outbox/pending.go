@@ -155,7 +155,7 @@ func (b *Box) advance(r *request.Request, ordered bool) (n int, done bool) {
 			return n, false // Room or the lane's loss will wake us
 		}
 		if ordered {
-			b.ordered.unacked++
+			b.ordered.Enter()
 		}
 		n++
 	}

@@ -105,7 +105,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 		return false
 	}
 	b.book.Issue(l.place)
-	b.ordered.unacked++
+	b.ordered.Enter()
 	b.credit.Begin(cost, 0)
 	b.Messages++
 	b.host.Posted()

@@ -214,7 +214,7 @@ func (b *Box) postReplays(q *replays) (n int) {
 			}
 		}
 		if inOrder {
-			b.ordered.unacked++
+			b.ordered.Enter()
 		}
 		size := uint64(r.frame.Len())
 		r.of.Replayed += size
@@ -240,7 +240,7 @@ func (b *Box) dropReplays(err error) {
 		for q.Len() > 0 {
 			r := q.Pop()
 			if wire.InOrder(r.frame.ID) {
-				b.ordered.unacked++ // the end of a frame takes it off again
+				b.ordered.Enter() // the end of a frame takes it off again
 			}
 			r.Executed(0, err)
 		}

@@ -35,7 +35,9 @@ type seats struct {
 	all     []*seat // and those that are lost and not taken back
 	off     seat    // no lane: what waits is here
 	model   cost.Model
-	lastPut *seat // on which small operations stay
+	lastPut *seat               // on which small operations stay
+	ordered order.Line[*seat]   // that of frames with an order promise
+	rival   weight.Rival[*seat] // of that one
 	lastID  uint64
 	fenced  uint64 // something waits for this fence, 0 if nothing does
 	asked   uint64 // the last fence for which acknowledgements were asked for
@@ -91,7 +93,7 @@ func (b *Box) rank() {
 	if s := b.lastPut; s != nil && (!slices.Contains(b.up, s) || !b.used(s)) {
 		b.lastPut = nil
 	}
-	if s := b.ordered.seat; s != nil && s.State() == lane.Up && !b.used(s) {
+	if s := b.ordered.At(); s != nil && s.State() == lane.Up && !b.used(s) {
 		b.move(b.use[0])
 	}
 	b.choose()
@@ -150,8 +152,7 @@ func (b *Box) follow(at *order.Place, ordered bool, barrier uint64) *seat {
 				b.lastPut = s
 			}
 			return s
-		case b.ordered.seat == s || b.ordered.unacked == 0:
-			b.ordered.seat = s
+		case b.ordered.Join(s):
 			return s
 		}
 	}

@@ -15,7 +15,7 @@ const ahead = 16
 // stripe decides whether a message that is being posted goes in parts: it takes two trips more, which count only while no other message is under
 // way. A part is not much smaller than what a message must have to be striped, so that its head is not worth mentioning.
 func (b *Box) stripe(r *request.Request) {
-	if n, t := len(r.Payload), &b.model; len(b.use) > 1 && (n >= t.Stripe || n >= t.Busy && b.ordered.unacked > 0) {
+	if n, t := len(r.Payload), &b.model; len(b.use) > 1 && (n >= t.Stripe || n >= t.Busy && b.ordered.Under() > 0) {
 		r.Part = min(b.Limits.MaxFrame, max(t.Part, n/(2*len(b.use))))
 	}
 }
@@ -59,6 +59,6 @@ func (b *Box) closeParts(r *request.Request) (n int, done bool) {
 	if !b.post(l, r, &w.Frame) {
 		return 0, false
 	}
-	b.ordered.unacked++
+	b.ordered.Enter()
 	return 1, true
 }

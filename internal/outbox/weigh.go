@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/lane"
-	"github.com/openbraid/braid/internal/weight"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -24,34 +23,25 @@ const (
 	better = 2
 )
 
-// orderClass is the lane on which all unacknowledged frames with an order promise are.
-type orderClass struct {
-	seat    *seat
-	unacked int
-	next    *seat // the lane to move to, once nothing is unacknowledged; nil: none
-	rival   weight.Rival[*seat]
-}
-
 // orderLane is where a frame with an order promise may be posted now, or nil: R10. While frames are
 // unacknowledged on another lane, lost or to be left, nobody may pass them by.
 func (b *Box) orderLane() *seat {
 	o := &b.ordered
-	if o.seat != nil && o.next == nil && o.seat.State() == lane.Up {
-		return o.seat
+	if s := o.At(); s != nil && !o.Moving() && s.State() == lane.Up {
+		return s
 	}
-	if o.unacked > 0 {
+	if !o.Settle() {
 		return nil
 	}
-	if o.seat, o.next = o.next, nil; o.seat == nil || o.seat.State() != lane.Up {
-		o.seat = b.soonest(probe, false)
+	if s := o.At(); s == nil || s.State() != lane.Up {
+		o.Join(b.soonest(probe, false))
 	}
-	return o.seat
+	return o.At()
 }
 
 // orderedLeft takes a frame off the order lane. The last one ends the wait of a move.
 func (b *Box) orderedLeft() {
-	o := &b.ordered
-	if o.unacked--; o.unacked == 0 && o.next != nil {
+	if b.ordered.Leave() {
 		b.host.Wake()
 	}
 }
@@ -59,13 +49,12 @@ func (b *Box) orderedLeft() {
 // move makes s the order lane as soon as no message is under way. s is up.
 func (b *Box) move(s *seat) {
 	o := &b.ordered
-	if o.next = nil; s == o.seat {
+	if !o.Move(s) {
 		return
 	}
-	o.next = s
 	b.Moves++
-	if o.unacked > 0 && o.seat.State() == lane.Up {
-		o.seat.Tep.RequestAck()
+	if o.Under() > 0 && o.At().State() == lane.Up {
+		o.At().Tep.RequestAck()
 		b.host.Posted()
 	}
 }
@@ -145,7 +134,7 @@ func (b *Box) Weigh(now time.Duration) {
 // Brings is what a lane is thought to carry, in bytes per second, and whether messages go on it; 0 if it is not up.
 func (b *Box) Brings(l *lane.Lane) (rate float64, order bool) {
 	if s := b.of(l); s != nil && l.State() == lane.Up {
-		return s.meter.Rate(), b.ordered.seat == s
+		return s.meter.Rate(), b.ordered.At() == s
 	}
 	return 0, false
 }
@@ -165,10 +154,10 @@ func (b *Box) elect(now time.Duration) {
 		b.lastPut = nil
 	}
 	o := &b.ordered
-	if o.seat == nil || o.next != nil || o.seat.State() != lane.Up || !o.seat.poor {
+	if s := o.At(); s == nil || o.Moving() || s.State() != lane.Up || !s.poor {
 		best = nil
 	}
-	if o.rival.Decide(now, best) {
+	if b.rival.Decide(now, best) {
 		b.move(best)
 	}
 }
