@@ -29,7 +29,7 @@ type FlushOptions struct {
 	// Lanes, by their Instance: only what is on these now, wherever it is executed in the end. Nil: all lanes; none: nothing.
 	// If one of them is lost already, everything.
 	Lanes []string
-	// Memory: only puts and gets for this memory, on whatever lane; with Cancel, only these are canceled. It may wait for others
+	// Memory: only what reads, writes or changes this memory, on whatever lane; with Cancel, only that is canceled. It may wait for others
 	// that were on the same lanes before, since a lane's operations are acknowledged in order; not for other lanes.
 	Memory RKey
 }

@@ -43,10 +43,13 @@ func TestCancelOfOneMemory(t *testing.T) {
 	p := still(ctx, t)
 	one, other := registered(t, p.bn, 8<<20), registered(t, p.bn, 8<<20)
 	many := make([]byte, 8<<20) // more than a window
-	all := []braid.Request{p.a.PostPut(many, one, 0), p.a.PostPut(many, other, 0), p.a.PostPut(many[:8], one, 0), p.a.PostPut(many[:8], other, 0)}
+	all := []braid.Request{p.a.PostPut(many, one, 0), p.a.PostPut(many, other, 0), p.a.PostPut(many[:8], one, 0), p.a.PostPut(many[:8], other, 0),
+		p.a.PostPutSignal(many[:8], other, 0, braid.Signal{Key: one, Value: 1})}
 	q := p.a.PostFlushWith(braid.FlushOptions{Cancel: true, Memory: one})
-	if err := all[2].Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
-		t.Errorf("of the memory: %v", err)
+	for _, i := range []int{2, 4} { // a put, and one whose word is there
+		if err := all[i].Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
+			t.Errorf("of the memory, operation %d: %v", i, err)
+		}
 	}
 	if err := p.runs(ctx, t, q); err != nil {
 		t.Error(err)
@@ -55,6 +58,36 @@ func TestCancelOfOneMemory(t *testing.T) {
 		if err := p.runs(ctx, t, all[i]); err != nil {
 			t.Errorf("operation %d: %v", i, err)
 		}
+	}
+}
+
+// A flush that cancels what waits leaves a receive alone that could not read its message yet: it was not posted on the endpoint, and the message
+// would be lost.
+func TestCancelLeavesReceives(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	mem, err := p.bn.Register(make([]byte, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 1 << 20
+	send := p.b.PostTag(7, make([]byte, size))
+	for p.bw.Progress(); ; time.Sleep(time.Millisecond) {
+		if _, here := p.aw.ProbeTag(7, braid.ExactTag); here {
+			break
+		}
+		p.bw.Progress()
+	}
+	for range 200 { // more than are answered at a time: what is read waits behind them
+		p.a.PostGet(make([]byte, 8), mem.Key(braid.Read), 0).Release()
+	}
+	receive := p.aw.PostRecvTag(make([]byte, size), 7, braid.ExactTag)
+	flush := p.a.PostFlushWith(braid.FlushOptions{Cancel: true})
+	if err := errors.Join(p.runs(ctx, t, flush), p.runs(ctx, t, send)); err != nil {
+		t.Error(err)
+	}
+	if info, err := receive.Wait(ctx); err != nil || info.Len != size {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

@@ -168,7 +168,7 @@ func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 	}
 	for _, q := range []*request.Queue{&b.pendAny, &b.signals, &b.gets.pend, &b.gets.waiting} {
 		for r := q.Head(); r != nil; r = r.Next {
-			if r.Epoch <= epoch && (r.Key.Index == region && r.Kind != request.AM || r.Signals && r.Signal.Index == region) {
+			if r.Epoch <= epoch && concerns(r, region) {
 				return false
 			}
 		}
@@ -193,12 +193,18 @@ func (b *Box) checkPartial() {
 	}
 }
 
-// cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted.
+// concerns says whether an operation is for a region: its bytes, or its word.
+func concerns(r *request.Request, region uint32) bool {
+	return r.Key.Index == region && r.Kind != request.AM || r.Signals && r.Signal.Index == region
+}
+
+// cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted. A receive that reads its message waits here, too, but was not posted
+// on the endpoint: to cancel it would lose what a peer has sent.
 func (b *Box) cancelWaiting(key wire.RKey) {
 	for _, q := range []*request.Queue{&b.pendOrdered, &b.pendAny, &b.gets.pend} {
 		for r := q.Head(); r != nil; {
 			next := r.Next
-			if key == (wire.RKey{}) || r.Kind != request.AM && r.Key.Index == key.Index {
+			if r.Kind != request.Receive && (key == (wire.RKey{}) || concerns(r, key.Index)) {
 				b.Cancel(r)
 			}
 			r = next
