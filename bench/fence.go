@@ -10,7 +10,10 @@ import (
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
-const fenceBlocks = 41
+const (
+	fenceBlocks = 41
+	roundTrips  = 48 // of a block: each takes as long as some fifty puts
+)
 
 // longPuts are so long that each goes over both lanes, so that what is behind its fence must wait.
 const longPuts = "/put300000/lanes2"
@@ -66,12 +69,12 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 	}
 	defer d.Close()
 	fence := func() error { d.Endpoint.Fence(); return nil }
-	other, n := func() error { return nil }, c.n
+	other, n, beside := func() error { return nil }, c.n/fenceBlocks, c.n/fenceBlocks
 	if strings.HasSuffix(c.name, longPuts) {
 		d.Long(300_000)
 	}
 	if c.lanes > 1 {
-		other, n = func() error { return d.End(d.Endpoint.PostFlush()) }, 500
+		other, beside = func() error { return d.End(d.Endpoint.PostFlush()) }, roundTrips
 	}
 	var ours, theirs, ratios []float64
 	for range fenceBlocks {
@@ -80,18 +83,18 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 			if strings.HasSuffix(c.name, "/behind") {
 				one = fenceBehind
 			}
-			ns, err := one(d, c.n/fenceBlocks)
+			ns, err := one(d, n)
 			if err != nil {
 				return r, err
 			}
 			ours = append(ours, ns)
 			continue
 		}
-		with, err := d.Puts(c.n/fenceBlocks, fence)
+		with, err := d.Puts(n, fence)
 		if err != nil {
 			return r, err
 		}
-		without, err := d.Puts(n/fenceBlocks*4, other)
+		without, err := d.Puts(beside, other)
 		if err != nil {
 			return r, err
 		}

@@ -90,10 +90,10 @@ func (d *Duo) End(r braid.Request) error {
 	return err
 }
 
-// Long makes the puts from now on n bytes long, which were of 8: up to 1 MiB.
+// Long makes the puts from now on n bytes long: up to 1 MiB.
 func (d *Duo) Long(n int) { d.src = make([]byte, n) }
 
-// Puts is the time of n puts of 8 bytes, each with what between does after it, and a flush at the end.
+// Puts is the time of one of n puts, in nanoseconds, each with what between does after it, and a flush at the end. They are of 8 bytes, or as Long says.
 func (d *Duo) Puts(n int, between func() error) (float64, error) {
 	begun := time.Now()
 	for i := range n {
