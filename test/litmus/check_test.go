@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
@@ -83,7 +84,7 @@ func (s *story) whole(i int) bool {
 	return o.end != open
 }
 
-func (o fact) message() bool { return o.word[0] == 'M' || o.word[0] == 'L' }
+func (o fact) message() bool { return strings.Contains("MLR", o.word[:1]) }
 func (o fact) adds() bool    { return o.word == "A" || o.word == "a" }
 func (o fact) flush() bool   { return o.word[0] == 'F' || o.word == "W" || o.word == "X" }
 

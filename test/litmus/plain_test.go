@@ -19,6 +19,7 @@ func TestPlain(t *testing.T) {
 		{"M | G0", 2, 0, sim.Reset},
 		{"Q C0 | A", 1, 1, sim.Reset},
 		{"P @1 P", 1, 1, sim.Reset},
+		{"P | R", 2, 0, sim.Reset},
 		{"P ~ P", 2, 0, sim.Reset},
 		{"Q ~ P F", 2, 0, sim.Reset},
 		{"S ~ M", 1, 1, sim.Reset},

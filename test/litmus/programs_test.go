@@ -17,6 +17,8 @@ var few = []program{
 	{"M P >1 | M", 2, 0, sim.Reset},
 	{"P V0 P | P", 2, 0, sim.Reset},
 	{"M V0 P | M M", 2, 0, sim.Reset},
+	{"R | P", 2, 0, sim.Reset},
+	{"P | R", 2, 0, sim.Reset},
 }
 
 // many take a minute or two: make litmus runs them too.
@@ -47,6 +49,15 @@ var many = []program{
 	{"M | M", 2, 1, sim.Reset},
 	{"P F", 2, 1, sim.Reset},
 	{"P | P", 2, 1, sim.Silence},
+
+	// Messages in parts: these have no order, and no fence stops them.
+	{"R M | R", 2, 0, sim.Reset},
+	{"R >1 R | M", 2, 0, sim.Reset},
+	{"R C0 | P", 2, 0, sim.Reset},
+	{"Q | R", 2, 1, sim.Reset},
+	{"M R", 2, 1, sim.Reset},
+	{"R M", 2, 1, sim.Reset},
+	{"R | P", 2, 1, sim.Reset},
 
 	// Atomics: one that fetches is executed before it is answered.
 	{"A | A", 2, 0, sim.Reset},

@@ -233,7 +233,7 @@ func share(t *testing.T) (part, of int) {
 
 // kinds are what programs may have in them.
 var kinds = []struct{ name, words string }{
-	{"puts of one frame", "P"}, {"puts of two frames", "Q"}, {"signals", "Ss"}, {"gets", "G"}, {"atomics", "Aa"}, {"messages", "ML"}, {"messages of two frames", "L"}, {"fences", "|"}, {"flushes", "FWX"},
+	{"puts of one frame", "P"}, {"puts of two frames", "Q"}, {"signals", "Ss"}, {"gets", "G"}, {"atomics", "Aa"}, {"messages", "MLR"}, {"messages of two frames", "L"}, {"fences", "|"}, {"flushes", "FWX"},
 }
 
 func tell(with map[string]*result, words string, r result) {

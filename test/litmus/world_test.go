@@ -22,7 +22,7 @@ import (
 // program is what is posted, word by word.
 //
 //	P put of 8 bytes     Q put of two frames      S put of two frames with a signal     s the same in one frame
-//	M message            L message of two frames  G0 get of the word of operation 0
+//	M message            L message of two frames  R message in parts             G0 get of the word of operation 0
 //	A fetch and add      a add                    all of them to one word
 //	|  fence of the endpoint                      || fence of the worker         ~ none, and the checks take it for one
 //	F  flush: of the endpoint     W of its worker     Fs until buffers are free     Fl of its first lane     Fm of the memory of puts
@@ -77,6 +77,7 @@ type effect struct {
 const (
 	slotSize = 5 << 10
 	big      = 5000 // two frames
+	striped  = 6000 // in four parts, if there are two lanes
 	room     = 8    // operations
 	sum      = room // which of the words is added to
 )
@@ -197,7 +198,7 @@ func (w *world) start(i int, name string) {
 	var err error
 	s.eng, err = worker.New(worker.Options{Transports: []transport.Transport{s.host}, Env: env, Memory: s.mem, Incarnation: uint64(i) + 1,
 		Rails:  topo.View{Rails: topo.Fixed(rails...)},
-		Config: config.Config{Bounds: config.Bounds{Window: 256, MaxFrame: 4096, Stripe: 1 << 20}}})
+		Config: config.Config{Bounds: config.Bounds{Window: 256, MaxFrame: 4096, Stripe: striped}}})
 	if err != nil {
 		panic(err)
 	}
@@ -342,11 +343,8 @@ func (w *world) operate(o *op, ep *worker.Endpoint) (err error) {
 		} else {
 			o.r, err = ep.PostPut(src, key, uint64(o.slot*slotSize))
 		}
-	case 'M', 'L':
-		payload := make([]byte, 8)
-		if o.word == "L" {
-			payload = make([]byte, big)
-		}
+	case 'M', 'L', 'R':
+		payload := make([]byte, map[byte]int{'M': 8, 'L': big, 'R': striped}[o.word[0]])
 		o.r, err = ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(o.at)), payload)
 	case 'A', 'a':
 		o.r, err = ep.PostAtomic(w.words.Key(wire.Atomic, target+1), wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Fetch: o.word == "A", Offset: 8 * sum, Value: 1 << (8 * o.at)})

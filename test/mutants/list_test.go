@@ -71,7 +71,9 @@ var mutants = []mutant{
 		"	b.host.Wake() // another", "	// another", "./test/sim -run TestStandsStill"},
 
 	{"R11: a message is closed before its parts are acknowledged", "internal/outbox/stripe.go",
-		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", seeds},
+		"	if len(r.Payload) > 0 || r.Frames > 0 {", "	if len(r.Payload) > 0 {", explored},
+	{"R12: a message in parts is closed before what its fence keeps it behind", "internal/outbox/stripe.go",
+		"	l := b.laneFor(true, b.book.BarrierOf(r.Epoch), 0)", "	l := b.orderLane()", explored},
 
 	// Gets.
 	{"R14: an answer that finds no room is dropped", "internal/owed/answer.go",
