@@ -170,18 +170,18 @@ func canceled(f *transport.Frame) bool {
 	return r != nil && !r.Reads() && r.Canceled && r.Whole && r.Frames == 1 && int(r.Posted) == len(f.Payload)
 }
 
-// drop ends such an operation.
+// drop ends such an operation, and then what waits for it on each lane that it was lost on.
 func (b *Box) drop(p *replay) {
-	if old, ok := p.done.(*replay); ok {
-		old.of.left--
-		old.of.settle()
-	}
 	r := requestOf(p.done)
 	b.gets.drop(r)
 	r.Frames, r.Borrowed, r.Begun = 0, 0, false
 	r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)
 	b.retire(&b.off, p.epoch)
+	for old, ok := p.done.(*replay); ok; old, ok = old.done.(*replay) {
+		old.of.left--
+		old.of.settle()
+	}
 }
 
 // postReplays posts frames of q, in order, until there is no room.

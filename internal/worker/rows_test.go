@@ -103,14 +103,7 @@ func TestRow6_FencesWhileQueuedOperationsAreReplayed(t *testing.T) {
 	s.do(t, []string{"settle"})
 	s.do(t, []string{"settle"})
 	s.a.eng.Release(dial)
-	rest := s.log.String()
-	for _, w := range []string{"at 0", "AM payload", "Get payload", "GetData", "AtomicOp", "AtomicOp", "at 300000", "handled message 1", "a: f ended: <nil>"} {
-		i := strings.Index(rest, w)
-		if i < 0 {
-			t.Fatalf("%q is missing, or not in its place:\n%s", w, s.log.String())
-		}
-		rest = rest[i+len(w):]
-	}
+	inOrder(t, s.log.String(), []string{"at 0", "AM payload", "Get payload", "GetData", "AtomicOp", "AtomicOp", "at 300000", "handled message 1", "a: f ended: <nil>"})
 	if err := ep.Idle(); err != nil {
 		t.Error(err)
 	}
