@@ -97,7 +97,8 @@ func TestMutants(t *testing.T) {
 	fmt.Println(out.Render())
 }
 
-// run builds the mutant and runs its tests: "killed" and the test that noticed, or what else happened.
+// run builds the mutant and runs its tests: "killed" and the test that noticed, or what else happened. A test that ran out of time noticed nothing, as
+// the machine may only be busy; a mutant that hangs is killed by that, and has a time of its own in its arguments.
 func (m mutant) run(t *testing.T) (end, by string) {
 	dir := root(t)
 	file := filepath.Join(dir, m.file)
@@ -129,6 +130,8 @@ func (m mutant) run(t *testing.T) (end, by string) {
 		return "survived", ""
 	case strings.Contains(string(text), "[build failed]") || strings.Contains(string(text), "[setup failed]"):
 		return "does not build", string(text)
+	case (ctx.Err() != nil || strings.Contains(string(text), "panic: test timed out")) && !strings.Contains(m.test, "-timeout"):
+		return "not decided in time", string(text)
 	}
 	return "killed", firstLine(string(text))
 }
