@@ -25,6 +25,7 @@ var (
 	ErrLimit         = outcome.ErrLimit         // of Limits, here or at the peer; see OpError.Temporary
 	ErrClosed        = outcome.ErrClosed        // on this side; matches net.ErrClosed too
 	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be
+	ErrNoLane        = outcome.ErrNoLane        // FlushOptions.Lanes: the endpoint never had a lane of that name
 	ErrDial          = outcome.ErrDial          // no lane came up; each way that was tried is a *LaneError in it
 	ErrRails         = topo.ErrRails            // no rail will do, or an entry of Options.Rails can't be read
 	ErrRefused       = wireup.ErrRefused        // the listener said no, and why
@@ -46,7 +47,7 @@ var (
 // LaneError is why one lane could not be set up.
 type LaneError = outcome.LaneError
 
-// Fate says what the target may have done with an operation that ended with an error.
+// Fate says what the target may have done with an operation that ended with an error; of a flush or close, with the operations before it (Endpoint.Flush).
 type Fate uint8
 
 const (

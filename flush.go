@@ -12,6 +12,8 @@ import (
 // Order:  none for what is posted later; that is what Fence is for.
 // Errors: *OpError: the first refusal (ErrAccess, ErrHandler) that no Flush of all it may be of has told its user yet; ErrPeerFailed and
 // the like, with the number of operations that no flush has covered; the context's.
+// Fate:   of the operations before it. Unknown: any that no flush has covered may be executed, or yet be; each request knows its own. Not executed:
+// what was refused isn't, and all else is; with any other error (ErrClosed, ErrInCallback) nothing is said of them: the flush was not begun.
 // Source: ucp_ep_flush_nbx.
 func (ep *Endpoint) Flush(ctx context.Context) error { return ep.FlushWith(ctx, FlushOptions{}) }
 
@@ -21,16 +23,16 @@ func (ep *Endpoint) PostFlush() Request { return ep.PostFlushWith(FlushOptions{}
 // FlushOptions narrow a flush. The zero value is Flush: everything, executed.
 type FlushOptions struct {
 	// Sent: wait for the first end only: the buffers of everything posted before are free. Nothing is asked of the peer.
-	// Lanes and Memory are not looked at.
+	// Lanes and Memory do not narrow that; Memory does narrow what Cancel cancels.
 	Sent bool
 	// Cancel: what still waits here (for a lane, for room, for a fence) ends with ErrCanceled, not executed. What is on lanes
 	// ends as it would have, and is waited for.
 	Cancel bool
 	// Lanes, by their Instance: only what is on these now, wherever it is executed in the end. Nil: all lanes; none: nothing.
-	// If one of them is lost already, everything.
+	// If one of them is lost already, everything. A name that no lane of the endpoint has, or had, is an error: ErrNoLane.
 	Lanes []string
-	// Memory: only what reads, writes or changes this memory, on whatever lane; with Cancel, only that is canceled. It may wait for others
-	// that were on the same lanes before, since a lane's operations are acknowledged in order; not for other lanes.
+	// Memory: only what reads, writes or changes this memory, on whatever lane; with Cancel, only that is canceled. It may wait for others that were
+	// on the same lanes before, since a lane's operations are acknowledged in order; not for other lanes. Of another process: ErrAccess.
 	Memory RKey
 }
 
@@ -41,7 +43,7 @@ func (o FlushOptions) engine() outbox.Flushing {
 
 // FlushWith waits for a part of what was posted before, or for its first end only.
 //
-// Errors: as Flush. Only a Flush of everything counts as one that covers operations: it tells a refusal again that one of a part has told.
+// Errors: as Flush, but only a Flush of everything covers operations, and tells a refusal again that one of a part has told. ErrNoLane, ErrAccess: as above; nothing is canceled then.
 // Source: ucp_ep_flush_nbx; UCT_FLUSH_FLAG_LOCAL, UCT_FLUSH_FLAG_CANCEL, ucp_request_param_t.memh.
 func (ep *Endpoint) FlushWith(ctx context.Context, o FlushOptions) error {
 	f := o.engine()

@@ -3,6 +3,7 @@ package braid_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -214,6 +215,80 @@ func TestWorkerFlushWaitsForAll(t *testing.T) {
 		t.Error("one endpoint is flushed, and the worker's flush has ended")
 	}
 	if err := p.runs(ctx, t, q); err != nil {
+		t.Error(err)
+	}
+}
+
+// A flush of what the endpoint does not have, lanes or memory, is refused at once, says so, and cancels nothing: neither of it nor of what has the same number here.
+func TestFlushOfWhatIsNotThere(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	one := registered(t, p.bn, 8<<20)
+	other := registered(t, mustOpen(t, braid.Options{}), 8<<20) // of another process, the first there, too
+	here := p.a.Lanes()[0].Instance
+	many := make([]byte, 8<<20) // more than a window
+	all := []braid.Request{p.a.PostPut(many, one, 0), p.a.PostPut(many[:8], one, 0)}
+	for name, c := range map[string]struct {
+		o    braid.FlushOptions
+		want error
+		text string
+	}{
+		"no lane's name":            {braid.FlushOptions{Lanes: []string{"eth0"}}, braid.ErrNoLane, `"eth0"; there are: ` + here},
+		"a lane that never was":     {braid.FlushOptions{Lanes: []string{here, "d99"}}, braid.ErrNoLane, `"d99"; there are: ` + here},
+		"the peer's that never was": {braid.FlushOptions{Lanes: []string{"a1"}}, braid.ErrNoLane, `"a1"`},
+		"without a name":            {braid.FlushOptions{Lanes: []string{""}, Sent: true}, braid.ErrNoLane, `""`},
+		"memory of another":         {braid.FlushOptions{Memory: other}, braid.ErrAccess, "another process"},
+		"until sent":                {braid.FlushOptions{Memory: other, Sent: true}, braid.ErrAccess, "another process"},
+	} {
+		for _, c.o.Cancel = range []bool{false, true} {
+			var op *braid.OpError
+			for _, err := range []error{p.a.FlushWith(ctx, c.o), p.a.PostFlushWith(c.o).Wait(ctx)} {
+				if !errors.Is(err, c.want) || !errors.As(err, &op) || op.Op != "flush" || op.Fate != braid.NotExecuted || op.Peer == "" || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("%s: %v, want %v with %s, not executed", name, err, c.want, c.text)
+				}
+			}
+		}
+	}
+	for i, q := range all {
+		if err := p.runs(ctx, t, q); err != nil {
+			t.Errorf("operation %d: %v", i, err)
+		}
+	}
+	p.a.Abort()
+	if err := p.a.FlushWith(ctx, braid.FlushOptions{Lanes: []string{"d99"}, Memory: other}); !errors.Is(err, braid.ErrClosed) {
+		t.Errorf("of a closed endpoint: %v", err)
+	}
+}
+
+// Which operations are on a memory is the same question for who waits and for who cancels: a put is on its word's memory, too. What is gone is not what has its number now.
+func TestCancelOfAWord(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	data := registered(t, p.bn, 8<<20)
+	mem, err := p.bn.Register(make([]byte, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := mem.Key(braid.Write)
+	if err := mem.Deregister(); err != nil {
+		t.Fatal(err)
+	}
+	word := registered(t, p.bn, 8) // in the place of what is gone
+	many := make([]byte, 8<<20)
+	first := p.a.PostPut(many, data, 0)
+	signals := p.a.PostPutSignal(many[:8], data, 0, braid.Signal{Key: word, Value: 1})
+	puts := p.a.PostPut(many[:8], word, 0)
+	stale := p.a.PostFlushWith(braid.FlushOptions{Cancel: true, Memory: gone})
+	if done, err := puts.Test(); done {
+		t.Errorf("what is gone was canceled, and so was what has its number: %v", err)
+	}
+	q := p.a.PostFlushWith(braid.FlushOptions{Cancel: true, Memory: word})
+	for name, r := range map[string]braid.Request{"the put": puts, "the put with the signal": signals} {
+		if err := r.Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := errors.Join(p.runs(ctx, t, q), p.runs(ctx, t, stale), p.runs(ctx, t, first)); err != nil {
 		t.Error(err)
 	}
 }

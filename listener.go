@@ -57,10 +57,9 @@ func (l *Listener) Addrs() []string {
 // Accept waits for a peer that dials. Further lanes of the endpoint may come up later.
 //
 // A program that only answers messages need not accept: handlers run for peers that wait, too. 1024 may wait, more are
-// refused; who is gone before it is accepted is left out.
+// refused; who is gone before it is accepted is left out. Who goes just then, or gives its Dial up, is not: nobody holds the other side then, and the endpoint is over, or will be once that is known.
 //
-// Owns:   the endpoint is kept until Close or Abort, also when the peer has closed it or it has failed. That it is over is told
-// by Options.OnEvent (Failed) and by Endpoint.Err.
+// Owns:   the endpoint is kept until Close or Abort, also when it is over, which Options.OnEvent (Failed), Endpoint.OnEnd and Endpoint.Err tell.
 // Errors: *OpError: ErrClosed, the context's.
 func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
 	if err := l.w.mayWait("accept", ""); err != nil {

@@ -76,6 +76,7 @@ type Terms struct {
 	Credits      int             // answers to gets and fetches that the peer has room for
 	Backlog      uint64          // cost of messages that the peer takes before it has handled them
 	Limits       protocol.Limits
+	Chosen       func(names []string) ([]string, error) // of lanes by their instances, those that may have something on them. Nil stays nil
 }
 
 // Stats are counters.

@@ -25,6 +25,14 @@ func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
 	case b.shut != nil:
 		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.shut, b.Uncovered()))
 	}
+	lanes, err := b.Chosen(f.Lanes)
+	if err == nil && f.Key != (wire.RKey{}) {
+		err = b.Owns(f.Key) // its number may be that of other memory here
+	}
+	if err != nil {
+		return nil, b.fail("flush", outcome.NotExecuted, err)
+	}
+	f.Lanes = lanes
 	if f.Cancel {
 		b.cancelWaiting(f.Key)
 	}
@@ -146,7 +154,7 @@ func (b *Box) passed(s *selection) bool {
 	case s.sent:
 		return b.unsent.First() > s.epoch
 	case s.key != wire.RKey{}:
-		return b.regionPassed(s.key.Index, s.epoch)
+		return b.regionPassed(s.key, s.epoch)
 	}
 	for _, t := range s.lanes { // and where one is lost, all that it handed back
 		if t.place.First() <= s.epoch || t.hand != nil && !t.hand.over() {
@@ -157,9 +165,9 @@ func (b *Box) passed(s *selection) bool {
 }
 
 // regionPassed looks where operations for a region may be, wherever they were when the flush began.
-func (b *Box) regionPassed(region uint32, epoch uint64) bool {
+func (b *Box) regionPassed(key wire.RKey, epoch uint64) bool {
 	for _, t := range b.all {
-		if t.place.First() <= min(epoch, t.touched.Last(region)) {
+		if t.place.First() <= min(epoch, t.touched.Last(key.Index)) {
 			return false
 		}
 	}
@@ -168,7 +176,7 @@ func (b *Box) regionPassed(region uint32, epoch uint64) bool {
 	}
 	for _, q := range []*request.Queue{&b.pendAny, &b.signals, &b.gets.pend, &b.gets.waiting} {
 		for r := q.Head(); r != nil; r = r.Next {
-			if r.Epoch <= epoch && concerns(r, region) {
+			if r.Epoch <= epoch && r.WorksOn(&key) {
 				return false
 			}
 		}
@@ -193,18 +201,13 @@ func (b *Box) checkPartial() {
 	}
 }
 
-// concerns says whether an operation is for a region: its bytes, or its word.
-func concerns(r *request.Request, region uint32) bool {
-	return r.Key.Index == region && r.Kind != request.AM || r.Signals && r.Signal.Index == region
-}
-
 // cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted. A receive that reads its message waits here, too, but was not posted
 // on the endpoint: to cancel it would lose what a peer has sent.
 func (b *Box) cancelWaiting(key wire.RKey) {
 	for _, q := range []*request.Queue{&b.pendOrdered, &b.pendAny, &b.gets.pend} {
 		for r := q.Head(); r != nil; {
 			next := r.Next
-			if r.Kind != request.Receive && (key == (wire.RKey{}) || concerns(r, key.Index)) {
+			if r.Kind != request.Receive && (key == (wire.RKey{}) || r.WorksOn(&key)) {
 				b.Cancel(r)
 			}
 			r = next

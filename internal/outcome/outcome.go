@@ -20,6 +20,7 @@ var (
 	ErrClosed        = errors.New("closed by this side")
 	ErrBackPressure  = fmt.Errorf("%w", ErrLimit)
 	ErrProtocol      = errors.New("protocol error: the peer sent what can't be")
+	ErrNoLane        = errors.New("the endpoint has, and had, no such lane")
 	ErrDial          = errors.New("no lane to the peer could be set up")
 )
 

@@ -17,11 +17,20 @@ type Peer struct {
 	NoTag       bool   // nor tagged messages
 }
 
+// Owns says why a key is not of the peer's memory, nil if it is, as far as is known here.
+func (p *Peer) Owns(key wire.RKey) error {
+	if p.Incarnation != 0 && key.Incarnation != p.Incarnation {
+		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
+	}
+	return nil
+}
+
 // MayAccess says why n bytes at offset of key's region can't be used so, nil if nothing of it can be seen here. The target looks again.
 func (p *Peer) MayAccess(need wire.Rights, n int, key wire.RKey, offset uint64) error {
+	if err := p.Owns(key); err != nil {
+		return err
+	}
 	switch {
-	case p.Incarnation != 0 && key.Incarnation != p.Incarnation:
-		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
 	case key.Rights&need == 0:
 		return fmt.Errorf("%w: the key allows %v, this needs %v", outcome.ErrAccess, key.Rights, need)
 	case uint64(n) > key.Size || offset > key.Size-uint64(n):

@@ -167,6 +167,15 @@ func (r *Request) Name() string {
 // Reads says whether it reads the peer's memory.
 func (r *Request) Reads() bool { return r.Kind == Get || r.Kind == Receive }
 
+// WorksOn says whether it is for the memory that a key is of, its bytes or its signal. The number of a region that is gone may be another one's now; its
+// secrets are not, and there is one for each set of rights.
+func (r *Request) WorksOn(key *wire.RKey) bool {
+	if r.Kind != Put && r.Kind != Get && r.Kind != Atomic {
+		return false
+	}
+	return r.Key.Index == key.Index && (r.Key.Rights != key.Rights || r.Key.Secret == key.Secret) || r.Signals && r.Signal.Index == key.Index
+}
+
 // Fetches says whether the peer answers it with bytes.
 func (r *Request) Fetches() bool { return r.Reads() || r.Kind == Atomic && r.Change.Fetch }
 

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Side is one of the two sides of an endpoint. The names are absolute: both peers call the same side Dialer.
 type Side uint8
@@ -40,6 +43,23 @@ func (i Instance) String() string {
 		letter = "a"
 	}
 	return letter + strconv.FormatUint(i.N, 10)
+}
+
+// ParseInstance reads what String wrote, and says whether it is that.
+func ParseInstance(s string) (i Instance, ok bool) {
+	switch {
+	case strings.HasPrefix(s, "d"):
+		i.Opener = Dialer
+	case strings.HasPrefix(s, "a"):
+		i.Opener = Acceptor
+	default:
+		return Instance{}, false
+	}
+	n, err := strconv.ParseUint(s[1:], 10, 64)
+	if i.N = n; err != nil || n == 0 || i.String() != s {
+		return Instance{}, false
+	}
+	return i, true
 }
 
 // instanceSize: opener u8, 7 reserved, n u64.

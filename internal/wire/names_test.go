@@ -61,6 +61,20 @@ func TestPrefaceFlags(t *testing.T) {
 	}
 }
 
+// An instance is read from its name, and from nothing else.
+func TestParseInstance(t *testing.T) {
+	for _, i := range []wire.Instance{{Opener: wire.Dialer, N: 1}, {Opener: wire.Acceptor, N: 7}, {Opener: wire.Dialer, N: 1<<64 - 1}} {
+		if got, ok := wire.ParseInstance(i.String()); !ok || got != i {
+			t.Errorf("%v: %v, %v", i, got, ok)
+		}
+	}
+	for _, s := range []string{"", "d", "1", "d0", "d01", "d+1", "d-1", " d1", "d1 ", "D1", "b1", "?7", "d18446744073709551616", "lo->lo"} {
+		if got, ok := wire.ParseInstance(s); ok {
+			t.Errorf("%q is said to be %v", s, got)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{wire.Name(wire.IDPreface), "Preface"},

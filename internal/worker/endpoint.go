@@ -87,7 +87,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true, Tag: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Forced: cost.Thresholds{ZeroCopy: w.cfg.ZeroCopy, Eager: w.cfg.Eager, Stripe: w.cfg.Stripe}})
-	ep.box.OwnCredits, ep.box.OwnBacklog = w.cfg.Replies, w.cfg.Backlog
+	ep.box.OwnCredits, ep.box.OwnBacklog, ep.box.Chosen = w.cfg.Replies, w.cfg.Backlog, ep.hand.Chosen
 	ep.Calls = ep.box.Calls()
 	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
 	ep.suspend = timer.New(func() {
