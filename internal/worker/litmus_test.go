@@ -258,6 +258,12 @@ func (s *stage) operation(a *actor, f []string) bool {
 		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), make([]byte, 2000))
 		a.sent++
 		a.keep(f[2], r, err)
+	case "amp": // amp a [NAME]: a message in parts
+		r, err := a.ep.PostAM(1, binary.LittleEndian.AppendUint32(nil, uint32(a.sent)), make([]byte, 1<<20))
+		a.sent++
+		a.keep(f[2], r, err)
+	case "prefer": // prefer a d2: messages go on it, once those under way are acknowledged
+		a.ep.Box().Prefer(f[2])
 	case "signal": // signal a OFFSET NAME [SIZE]: a put, and then the word at 0 is counted up
 		s.signal(a, f[2], f[3], f[4])
 	case "nohandler": // nohandler a [NAME]: a message that the other has no handler for
