@@ -100,6 +100,7 @@ var rooms = []room{
 	{dir: "transport/shm/faulty", rank: 5, kind: contract},
 	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},
+	{dir: "internal/replay", rank: 5, kind: engine},
 	{dir: "rdma/soft/host", rank: 5, kind: implementation, edge: true},
 	{dir: "transport/rc", rank: 5, kind: implementation},
 	{dir: "internal/wireup", rank: 5, kind: engine},

@@ -14,7 +14,7 @@
 // to be unexecuted. Only the engine imports it. Pure: no clock, no lane. docs/fence.md has the whole.
 //
 //	Book, Place   the record            Touched   what of it was for which memory
-//	Line          the one lane of what has an order (R10)            List   what is handed back goes in front (R13)
+//	Line          the one lane of what has an order (R10)
 //
 // Invariants:
 //

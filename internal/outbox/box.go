@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/owed"
 	"github.com/openbraid/braid/internal/protocol"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/transport"
 )
@@ -92,8 +93,8 @@ type Stats struct {
 
 // queues are what can't be posted yet.
 type queues struct {
-	replayOrdered, replayAny replays // of operations
-	replayOther              replays // of answers and credits, which no fence may stop: the peer's may wait for them
+	replayOrdered, replayAny replay.Queue // of operations
+	replayOther              replay.Queue // of answers and credits, which no fence may stop: the peer's may wait for them
 	pendOrdered, pendAny     request.Queue
 	signals                  request.Queue // puts of which only the signal is to be posted
 	flushes                  request.Queue

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/transport"
 )
@@ -155,12 +156,12 @@ func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 		return
 	}
 	for _, l := range lanes {
-		l.Detach(func(c transport.Completer) bool { return requestOf(c) == r })
+		l.Detach(func(c transport.Completer) bool { return replay.Request(c) == r })
 	}
-	for _, q := range []*replays{&b.replayOrdered, &b.replayAny} { // of others there is no request
+	for _, q := range []*replay.Queue{&b.replayOrdered, &b.replayAny} { // of others there is no request
 		for _, p := range q.All() {
-			if requestOf(p) == r && p.frame.ZeroCopy {
-				p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
+			if replay.Request(p) == r {
+				p.Own()
 			}
 		}
 	}

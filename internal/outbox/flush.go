@@ -157,7 +157,7 @@ func (b *Box) passed(s *selection) bool {
 		return b.regionPassed(s.key, s.epoch)
 	}
 	for _, t := range s.lanes { // and where one is lost, all that it handed back
-		if t.place.First() <= s.epoch || t.hand != nil && !t.hand.over() {
+		if t.place.First() <= s.epoch || t.hand != nil && !t.hand.Over() {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/weight"
 )
 
@@ -15,7 +16,7 @@ type seat struct {
 	b       *Box
 	id      uint64 // in the tags of frames of requests; never used again
 	place   *order.Place
-	hand    *Handover // what became of it, once it is lost
+	hand    *replay.Handover // what became of it, once it is lost
 	meter   weight.Meter
 	poor    bool // another one is much better
 	touched order.Touched

@@ -139,12 +139,3 @@ func (b *Box) postSignals() (n int) {
 	}
 	return n
 }
-
-// mustFollow says whether a signal that a lost lane handed back must wait for frames of its put that are not executed yet.
-func (r *replay) mustFollow() bool {
-	if r.frame.ID != wire.IDPutSignal {
-		return false
-	}
-	q := requestOf(r.done)
-	return q != nil && q.Frames > 1
-}

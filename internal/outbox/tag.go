@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/owed"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -164,24 +165,16 @@ func (b *Box) recall(r *request.Request) {
 
 func (b *Box) detach(lent *memory.Region) {
 	of := func(c transport.Completer) bool {
-		for {
-			switch d := c.(type) {
-			case *replay:
-				c = d.done
-			case *owed.Answer:
-				return d.Of(lent)
-			default:
-				return false
-			}
-		}
+		a, ok := replay.Origin(c).(*owed.Answer)
+		return ok && a.Of(lent)
 	}
 	b.Copy(lent)
 	for _, s := range b.all {
 		s.Tep.Detach(of)
 	}
 	for _, p := range b.replayOther.All() {
-		if p.frame.ZeroCopy && of(p.done) {
-			p.frame.Payload, p.frame.ZeroCopy = append([]byte(nil), p.frame.Payload...), false
+		if of(p) {
+			p.Own()
 		}
 	}
 }

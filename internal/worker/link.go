@@ -6,9 +6,9 @@ import (
 	"github.com/openbraid/braid/internal/health"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/memory"
-	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wire"
@@ -34,7 +34,7 @@ type link struct {
 	parting
 
 	alive   health.Lane
-	give    outbox.Handover // what became of its operations, once it is lost
+	give    replay.Handover // what became of its operations, once it is lost
 	refused refusals
 	stood   bool // its connection did
 	wasUp   bool

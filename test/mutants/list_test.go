@@ -5,9 +5,9 @@ var mutants = []mutant{
 	// Replay.
 	{"R13: what waits goes before replays", "internal/outbox/pending.go",
 		"if ordered && b.replayOrdered.Len() > 0 || !ordered && b.replayAny.Len() > 0 {", "if false {", "./test/sim -run TestStingy"},
-	{"replays in reverse order", "internal/order/list.go", "l.items = append(l.items, v)", "l.items = append([]T{v}, l.items...)", seeds},
-	{"a replay keeps its payload in the lost lane's memory", "internal/outbox/replay.go",
-		"r.frame.Payload = append([]byte(nil), f.Payload...)", "r.frame.Payload = f.Payload", seeds},
+	{"replays in reverse order", "internal/replay/queue.go", "q.frames = append(q.frames, f)", "q.frames = append([]*Frame{f}, q.frames...)", seeds},
+	{"a replay keeps its payload in the lost lane's memory", "internal/replay/replay.go",
+		"	if !r.ZeroCopy {\n", "	if false {\n", seeds},
 
 	// Quiesce before position.
 	{"R3: the lane is not quiesced", "internal/worker/handover.go", "	l.Tep.Quiesce()\n", "", seeds},
@@ -129,9 +129,9 @@ var mutants = []mutant{
 		"		if at != nil {\n			return nil, false\n		}\n", "		if at != nil {\n			return at, false\n		}\n", explored},
 	{"R12: what is on no lane does not count (H8)", "internal/order/order.go", "	if b.Off.First() < barrier {", "	if false {", seeds},
 	{"a lane without order is followed", "internal/order/order.go", "at == p && p.InOrder &&", "at == p &&", book},
-	{"replays pass by fences", "internal/outbox/replay.go", "			barrier = b.book.BarrierOf(r.epoch)", "			barrier = 0", seeds},
+	{"replays pass by fences", "internal/outbox/replay.go", "			barrier = b.book.BarrierOf(r.Epoch)", "			barrier = 0", seeds},
 	{"a replay gets a new epoch", "internal/outbox/replay.go",
-		"			barrier = b.book.BarrierOf(r.epoch)", "			barrier = b.book.BarrierOf(b.book.Current())", seeds},
+		"			barrier = b.book.BarrierOf(r.Epoch)", "			barrier = b.book.BarrierOf(b.book.Current())", seeds},
 	{"a flush takes the fence away", "internal/order/order.go",
 		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fence = 0\n	return b.cur - 1, b.low()", seeds},
 	{"the record is reset by a flush", "internal/order/order.go",
@@ -140,9 +140,9 @@ var mutants = []mutant{
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
 	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && concerns(r, region) {", "			if false {", seeds},
 	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.Len() == 0", "	return true", seeds},
-	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(region, r.epoch)\n", "				_ = region\n", seeds},
+	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(region, r.Epoch)\n", "				_ = region\n", seeds},
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
-		" || t.hand != nil && !t.hand.over() {", " {", "./internal/worker -run TestFlush"},
+		" || t.hand != nil && !t.hand.Over() {", " {", "./internal/worker -run TestFlush"},
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
 		"		g.waiting.Push(r)\n", "		g.waiting.Push(r)\n		b.landed(r)\n", seeds},
 	{"nobody looks again when a fence is passed", "internal/outbox/ends.go",
@@ -157,7 +157,7 @@ var mutants = []mutant{
 	// Signals.
 	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", explored},
 	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", explored},
-	{"a replayed signal passes by its put", "internal/outbox/signal.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", "./internal/outbox"},
+	{"a replayed signal passes by its put", "internal/replay/replay.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", "./internal/replay"},
 
 	// Credits and books.
 	{"room is not told", "internal/worker/link.go", "		l.ep.Wake()\n", "", seeds},
@@ -167,8 +167,10 @@ var mutants = []mutant{
 	{"a flush of what never went ends well", "internal/outbox/flush.go", "	if b.end != nil {\n		return // what", "	if false {\n		return // what", litmus},
 	{"a flush is done one epoch early", "internal/order/order.go",
 		"return b.low() > epoch }", "return b.low() >= epoch }", seeds},
-	{"a replay's end is not its operation's", "internal/outbox/replay.go",
-		"	r.done.Executed(r.tag, err)\n", "", seeds},
+	{"a replay's end is not its operation's", "internal/replay/replay.go",
+		"	r.before.Executed(r.tag, err)\n", "", seeds},
+	{"of what was lost three times one hand-over is forgotten", "internal/replay/replay.go",
+		"	for old, ok := r.before.(*Frame); ok; old", "	for old, ok := r.before.(*Frame); ok; old, ok = nil, false {\n		old.of.left--\n		old.of.settle()\n	}\n	for old, ok := (*Frame)(nil), false; ok; old", "./internal/replay"},
 	{"a refusal that is lost is forgotten", "internal/worker/handover.go",
 		"if n := a.Refusals; n > l.refused.seen {", "if n := a.Refusals; n > 1000 {", litmus},
 	{"a failed endpoint acknowledges what it drops", "internal/worker/close.go",
@@ -176,7 +178,7 @@ var mutants = []mutant{
 
 	// The user's buffers and his word.
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
-		"{ return requestOf(c) == r })", "{ return requestOf(c) != r && false })", seeds},
+		"{ return replay.Request(c) == r })", "{ return replay.Request(c) != r && false })", seeds},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
 		" && int(r.Posted) == len(f.Payload)", "", litmus},
 

@@ -1,0 +1,26 @@
+package replay
+
+// Queue is frames in the order of their posting. What was lost later was posted earlier than what still waits for its first replay, or is of another
+// lane and has no order with it: it goes in front. The zero value is empty.
+type Queue struct{ frames []*Frame }
+
+// Len is how many there are, All are they, in order.
+func (q *Queue) Len() int      { return len(q.frames) }
+func (q *Queue) All() []*Frame { return q.frames }
+
+// Push appends one.
+func (q *Queue) Push(f *Frame) { q.frames = append(q.frames, f) }
+
+// Pop takes the first one out.
+func (q *Queue) Pop() (f *Frame) {
+	f, q.frames[0] = q.frames[0], nil
+	q.frames = q.frames[1:]
+	return f
+}
+
+// Prepend puts all of another queue in front.
+func (q *Queue) Prepend(o *Queue) {
+	if len(o.frames) > 0 {
+		q.frames = append(o.frames, q.frames...)
+	}
+}
