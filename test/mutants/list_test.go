@@ -138,7 +138,7 @@ var mutants = []mutant{
 		"	b.next()\n	return b.cur - 1, b.low()", "	b.next()\n	b.fences, b.first = b.fences[:0], 0\n	return b.cur - 1, b.low()", book},
 	{"an instance is known by its slot", "internal/outbox/seat.go", "	b.lastID++\n", "	b.lastID = uint64(len(b.up)) + 1\n", seeds},
 	{"a flush forgets what moved off its lane", "internal/order/order.go", "	e := b.Off.First()\n", "	e := uint64(none)\n", seeds},
-	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && concerns(r, region) {", "			if false {", seeds},
+	{"a flush of memory forgets what waits", "internal/outbox/flush.go", "			if r.Epoch <= epoch && r.WorksOn(&key) {", "			if false {", seeds},
 	{"a flush of memory forgets what is handed back", "internal/outbox/flush.go", "	return b.replayAny.Len() == 0", "	return true", seeds},
 	{"a flush of memory forgets what is replayed", "internal/outbox/replay.go", "				l.touch(region, r.Epoch)\n", "				_ = region\n", seeds},
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
