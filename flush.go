@@ -22,14 +22,14 @@ func (ep *Endpoint) PostFlush() Request { return ep.PostFlushWith(FlushOptions{}
 
 // FlushOptions narrow a flush. The zero value is Flush: everything, executed.
 type FlushOptions struct {
-	// Sent: wait for the first end only: the buffers of everything posted before are free. Nothing is asked of the peer.
+	// Sent: wait for the first end only: the buffers of everything posted before are free, executed or not.
 	// Lanes and Memory do not narrow that; Memory does narrow what Cancel cancels.
 	Sent bool
 	// Cancel: what still waits here (for a lane, for room, for a fence) ends with ErrCanceled, not executed. What is on lanes
 	// ends as it would have, and is waited for.
 	Cancel bool
 	// Lanes, by their Instance: only what is on these now, wherever it is executed in the end. Nil: all lanes; none: nothing.
-	// If one of them is lost already, everything. A name that no lane of the endpoint has, or had, is an error: ErrNoLane.
+	// If one of them is lost already, everything. With Memory they do not narrow anything. A name that no lane of the endpoint has, or had, is an error: ErrNoLane.
 	Lanes []string
 	// Memory: only what reads, writes or changes this memory, on whatever lane; with Cancel, only that is canceled. It may wait for others that were
 	// on the same lanes before, since a lane's operations are acknowledged in order; not for other lanes. Of another process: ErrAccess.

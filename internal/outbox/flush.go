@@ -13,7 +13,7 @@ import (
 type Flushing struct {
 	Sent   bool      // only until buffers are free; Lanes and Key are not looked at
 	Cancel bool      // what waits here is canceled
-	Lanes  []string  // by their instances; nil: all
+	Lanes  []string  // by their instances; nil: all. With Key they are not looked at
 	Key    wire.RKey // zero: all memory, and messages
 }
 
@@ -138,6 +138,9 @@ func (b *Box) selected(f Flushing, epoch uint64) *selection {
 		return nil
 	}
 	s := &selection{epoch: epoch, sent: f.Sent, key: f.Key}
+	if f.Sent || f.Key != (wire.RKey{}) {
+		return s
+	}
 	for _, id := range f.Lanes {
 		i := slices.IndexFunc(b.up, func(t *seat) bool { return t.ID.String() == id })
 		if i < 0 {

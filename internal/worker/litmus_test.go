@@ -275,7 +275,7 @@ func (s *stage) operation(a *actor, f []string) bool {
 		s.put(a, f[2], f[3], 2000)
 	case "put2": // two frames
 		s.put(a, f[2], f[3], 100_000)
-	case "flush": // flush a NAME [sent | cancel | memory | lanes INSTANCES]: all, or a part
+	case "flush": // flush a NAME [sent | cancel | memory | lanes] [INSTANCES]: all, or a part
 		a.flush(f[2], f[3], f[4:])
 	case "wflush": // wflush a NAME: of the worker
 		r, err := a.eng.PostFlush(outbox.Flushing{})
@@ -383,8 +383,9 @@ func (a *actor) flush(name, what string, lanes []string) {
 	switch what {
 	case "memory":
 		f.Key = a.peer().key
-	case "lanes":
-		f.Lanes = slices.DeleteFunc(slices.Clone(lanes), func(s string) bool { return s == "" })
+	}
+	if lanes = slices.DeleteFunc(slices.Clone(lanes), func(s string) bool { return s == "" }); what == "lanes" || len(lanes) > 0 {
+		f.Lanes = lanes
 	}
 	r, err := a.ep.PostFlush(f)
 	a.keep(name, r, err)
