@@ -42,7 +42,13 @@ func everyFamily() []given {
 
 // still is a pair whose second side makes no progress from now on but by its owner, the test.
 func still(ctx context.Context, t *testing.T) *pair {
-	p := &pair{an: mustOpen(t, braid.Options{}), bn: mustOpen(t, braid.Options{Owned: true})}
+	t.Helper()
+	return stillWith(ctx, t, braid.Options{})
+}
+
+func stillWith(ctx context.Context, t *testing.T, o braid.Options) *pair {
+	t.Helper()
+	p := &pair{an: mustOpen(t, o), bn: mustOpen(t, braid.Options{Owned: true})}
 	p.aw, p.bw = p.an.Worker(), p.bn.Worker()
 	var err error
 	if p.ln, err = p.bw.Listen("127.0.0.1:0"); err != nil {
@@ -145,5 +151,73 @@ func (p *pair) goesOn(ctx context.Context, t *testing.T, size int, heard func([]
 			return
 		default:
 		}
+	}
+}
+
+// TestRoomAfterCancel: who waits for room goes on when what took it has ended otherwise than by going, also while nothing moves.
+func TestRoomAfterCancel(t *testing.T) {
+	const waits = 4 // operations of a kind
+	small := make([]byte, 8)
+	type posts map[string]func(p *pair, key braid.RKey, buf []byte) braid.Request
+	post := posts{
+		"put":     func(p *pair, key braid.RKey, buf []byte) braid.Request { return p.a.PostPut(buf, key, 0) },
+		"get":     func(p *pair, key braid.RKey, buf []byte) braid.Request { return p.a.PostGet(buf, key, 0) },
+		"message": func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostAM(1, nil, buf) },
+	}
+	blocked := map[string]func(context.Context, *pair, braid.RKey) error{
+		"put":     func(ctx context.Context, p *pair, key braid.RKey) error { return p.a.Put(ctx, small, key, 0) },
+		"get":     func(ctx context.Context, p *pair, key braid.RKey) error { return p.a.Get(ctx, make([]byte, 8), key, 0) },
+		"message": func(ctx context.Context, p *pair, _ braid.RKey) error { return p.a.SendAM(ctx, 1, nil, small) },
+	}
+	for kind := range post {
+		for how, end := range map[string]func(context.Context, *pair, []braid.Request){
+			"each": func(_ context.Context, _ *pair, all []braid.Request) { each(all, braid.Request.Cancel) },
+			"a flush": func(_ context.Context, p *pair, _ []braid.Request) {
+				p.a.PostFlushWith(braid.FlushOptions{Cancel: true}).Release()
+			},
+			"their contexts": func(ctx context.Context, _ *pair, all []braid.Request) {
+				over, cancel := context.WithCancel(ctx)
+				cancel()
+				each(all, func(r braid.Request) { _ = r.Wait(over) })
+			},
+		} {
+			for _, size := range []int{64 << 10, 16 << 20} { // what waits is not begun; the first of what waits is, being more than a window
+				buf := make([]byte, size)
+				t.Run(fmt.Sprintf("%s, %s, %d", kind, how, size), func(t *testing.T) {
+					ctx := testContext(t)
+					p := stillWith(ctx, t, braid.Options{Limits: braid.Limits{Pending: waits}})
+					p.bw.HandleAM(1, func(*braid.Message) {})
+					mem, err := p.bn.Register(make([]byte, 16<<20))
+					if err != nil {
+						t.Fatal(err)
+					}
+					key := mem.Key(braid.Read | braid.Write)
+					all := []braid.Request{}
+					for {
+						r := post[kind](p, key, buf)
+						if done, err := r.Test(); done && errors.Is(err, braid.ErrLimit) {
+							break
+						}
+						all = append(all, r)
+					}
+					went := make(chan error, 1)
+					go func() { went <- blocked[kind](ctx, p, key) }()
+					time.Sleep(20 * time.Millisecond)
+					end(ctx, p, all)
+					for len(went) == 0 && ctx.Err() == nil {
+						p.bw.Progress()
+					}
+					if err := <-went; err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func each(all []braid.Request, do func(braid.Request)) {
+	for _, r := range all {
+		do(r)
 	}
 }

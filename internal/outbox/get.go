@@ -155,6 +155,7 @@ func (b *Box) letGoGet(r *request.Request) {
 		return
 	}
 	r.Whole = true // nothing more is asked for
+	b.host.Wake()  // there is room
 	switch {
 	case r.Replies > 0:
 		b.gets.waiting.Push(r)

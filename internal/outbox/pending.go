@@ -41,6 +41,7 @@ func (b *Box) leave(r *request.Request) {
 
 // Dispatch posts what can be posted and returns the number of frames.
 func (b *Box) Dispatch() (n int) {
+	b.checkRooms() // what waited may have been canceled
 	if len(b.up) == 0 {
 		return 0
 	}
