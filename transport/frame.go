@@ -9,7 +9,6 @@ const (
 	Done       Status = iota // taken; buffers may be reused
 	Pending                  // taken; a zero-copy payload is in use until Completer.Sent
 	NoResource               // not taken: no room now
-	Fenced                   // not taken: must wait for earlier operations (the engine's own; transports never return it)
 	Failed                   // not taken: closed, broken or held
 )
 
@@ -21,8 +20,6 @@ func (s Status) String() string {
 		return "pending"
 	case NoResource:
 		return "no resource"
-	case Fenced:
-		return "fenced"
 	case Failed:
 		return "failed"
 	}

@@ -198,7 +198,7 @@ func (p *party) post() {
 		p.frames[tag].pending = true
 	case transport.Done:
 		clear(payload)
-	case transport.NoResource, transport.Failed, transport.Fenced:
+	case transport.NoResource, transport.Failed:
 		p.frames = p.frames[:tag]
 		p.refused++
 	}

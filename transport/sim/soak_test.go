@@ -200,7 +200,7 @@ func (p *party) post() {
 	switch st {
 	case transport.Pending:
 		p.sent[n] = false
-	case transport.Done, transport.Fenced:
+	case transport.Done:
 	case transport.NoResource, transport.Failed:
 		if st == transport.NoResource {
 			s.seen.stingy++

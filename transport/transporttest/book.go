@@ -138,7 +138,7 @@ func (s *side) post(f shape) transport.Status {
 	case transport.Done:
 		clear(payload) // it may be reused
 		b.frames[tag].payload = fill(tag, make([]byte, f.size))
-	case transport.NoResource, transport.Fenced, transport.Failed:
+	case transport.NoResource, transport.Failed:
 		b.frames = b.frames[:tag]
 		return st
 	}

@@ -24,7 +24,7 @@ func (s *side) fillUp(f shape) (taken int) {
 			s.w.Advance()
 		case transport.Failed:
 			s.w.Fatalf("%s: Post said %v while filling the window", s.name, st)
-		case transport.Done, transport.Pending, transport.Fenced:
+		case transport.Done, transport.Pending:
 			taken++
 			quiet = 0
 		}
