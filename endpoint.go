@@ -207,7 +207,7 @@ func (ep *Endpoint) OnEnd(fn func(error)) {
 type Stats struct {
 	Puts, Gets, Messages uint64 // posted
 	Atomics, Direct      uint64 // Direct: of all, those, or parts of them, that were done in the peer's memory from here
-	Fenced               uint64 // times that one had to wait for a fence
+	Fenced               uint64 // fences at which some had to wait
 	Moves                uint64 // times that messages moved to a better lane
 	Handovers            uint64 // lanes lost and handed over
 	ReplayedFrames       uint64

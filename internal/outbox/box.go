@@ -85,7 +85,7 @@ type Stats struct {
 	Puts, Messages uint64 // posted
 	Gets, Atomics  uint64
 	Direct         uint64 // copied, or changed, from here: not by frames
-	Fenced         uint64 // times that an operation had to wait for a fence
+	Fenced         uint64 // fences at which operations had to wait
 	ReplayedFrames uint64
 	ReplayedBytes  uint64
 	Moves          uint64 // times that messages were moved to a better lane

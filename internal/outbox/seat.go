@@ -157,12 +157,12 @@ func (b *Box) follow(at *order.Place, ordered bool, barrier uint64) *seat {
 			return s
 		}
 	}
-	b.Fenced++
 	b.fenced = max(b.fenced, barrier)
 	if b.asked >= barrier {
 		return nil
 	}
 	b.asked = barrier
+	b.Fenced++
 	for _, s := range b.up {
 		if s.place.First() < barrier {
 			s.Tep.RequestAck()
@@ -177,4 +177,4 @@ func (b *Box) awaited(epoch uint64) bool {
 }
 
 // Fence keeps what is posted from now on behind what was posted before.
-func (b *Box) Fence() { b.book.Barrier(); b.book.Fence() }
+func (b *Box) Fence() { b.book.Fence() }

@@ -76,6 +76,9 @@ func TestRow2_FencedIsNoError(t *testing.T) {
 		t.Fatal("it did not wait")
 	}
 	s.do(t, []string{"settle"})
+	if n := s.a.ep.Stats().Fenced; n != 1 {
+		t.Errorf("it waited at one fence, and %d are counted", n)
+	}
 	if !r.Reported || r.Err != nil || s.a.ep.Err() != nil {
 		t.Fatalf("ended %v with %v, endpoint %v", r.Reported, r.Err, s.a.ep.Err())
 	}
