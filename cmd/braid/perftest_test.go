@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,73 @@ func TestPerftestBatch(t *testing.T) {
 	}
 }
 
+// Several batch files are combined: each line of the first with each of the next, whose options count more. All are drawn.
+func TestPerftestBatches(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	tests, sizes, svg := write("tests", "am -t am_bw -n 5\nput -t put_bw -n 7\n"), write("sizes", "small -s 8\nlarge -s 64k -n 3\n"), filepath.Join(dir, "all.svg")
+	status, out, errOut := command(t, "perftest", server(t), "-b", tests, "-b", sizes, "-v", "-f", "--svg", svg)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, errOut)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for i, want := range []string{"name,", "am/small,am_bw,8,5,", "am/large,am_bw,65536,3,", "put/small,put_bw,8,7,", "put/large,put_bw,65536,3,"} {
+		if len(lines) != 5 || !strings.HasPrefix(lines[i], want) {
+			t.Fatalf("want %s in line %d:\n%s", want, i, out)
+		}
+	}
+	if b, err := os.ReadFile(svg); err != nil || !strings.Contains(string(b), "put/large") {
+		t.Errorf("%v: %.200s", err, b)
+	}
+	bad := write("bad", "x -s 8 -D iov\n")
+	tags := write("tags", "y -t tag_lat\n")
+	if status, _, errOut = command(t, "perftest", "nobody", "-b", tags, "-b", bad); status != shell.BadUsage || !strings.Contains(errOut, "bad:1:") || !strings.Contains(errOut, "measure tag_bw") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+}
+
+// A row for each number of threads, against the first; as a table, as CSV and as JSON. The plot has a line for each.
+func TestPerftestThreads(t *testing.T) {
+	args := []string{"perftest", "--spawn", "-t", "am_bw", "-n", "300", "-w", "10", "-T", "1,2", "--verify"}
+	for form, want := range map[string][]string{
+		"--plot": {"THREADS", "│       1 │ 300 ", "│       2 │ 600 ", "2 threads verified: lost 0", "90%"},
+		"-v":     {"threads,operations,msg_s", "\n1,300,", "\n2,600,"},
+		"--json": {`"threads":1,"iterations":300`, `"threads":2,"iterations":600`},
+	} {
+		out, errOut, status := built(t, append(slices.Clone(args), form)...)
+		if status != 0 {
+			t.Fatalf("%s: status %d: %s", form, status, errOut)
+		}
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: %q is missing in\n%s", form, w, out)
+			}
+		}
+	}
+}
+
+// Lists of buffers: of this side, and of both; the output says so.
+func TestPerftestLists(t *testing.T) {
+	addr := server(t)
+	for line, want := range map[string]string{
+		"-t am_bw -D iov -s 3,8k,5":         "8200 bytes, tcp, lists of 3 buffers, lanes",
+		"-t get -D iov -s 8,8":              "16 bytes, tcp, lists of 2 buffers, lanes",
+		"-t tag_bw -D iov,iov -s 3,8k,5":    "lists of 3 buffers on both sides",
+		"-t tag_sync_bw -D contig,iov -s 8": "lists of 1 buffers at the server",
+	} {
+		status, out, errOut := command(t, append([]string{"perftest", addr, "-n", "20", "-w", "3", "-f", "--verify"}, strings.Fields(line)...)...)
+		if status != 0 || !strings.Contains(out, want) || !strings.Contains(out, "lost 0, doubled 0, corrupt 0") {
+			t.Errorf("%s: status %d: %s\n%s", line, status, out, errOut)
+		}
+	}
+}
+
 // What was measured is not lost when a run is interrupted.
 func TestPerftestInterrupted(t *testing.T) {
 	for line, want := range map[string]string{
@@ -282,6 +350,26 @@ func TestPerftestSettingsOfRC(t *testing.T) {
 	}
 }
 
+// Lists, threads and plots that can't be.
+func TestPerftestRefusesShapes(t *testing.T) {
+	for line, want := range map[string]string{
+		"-t am_lat -D iov h":              "measure am_bw",
+		"-t am_bw -Diov,iov h":            "only this side",
+		"-t am_bw -D zcopy h":             "no such layout",
+		"-t am_bw -D iov -O 2 h":          "no window",
+		"-t am_bw -T 0 h":                 "1 to 64",
+		"-t am_bw -T 1,,2 h":              "no number of threads",
+		"-t am_bw -T 2 -c 0 h":            "no place for several threads",
+		"-t am_bw -T 2 -R 99 h":           "-R has no effect",
+		"-t am_bw -T 2 --pair-modes h":    "-T has no effect",
+		"-t am_bw --plot --json h":        "--plot has no effect",
+		"--plot":                          "--plot has no effect here: a server",
+		"-t am_lat -s 8,16 h":             "batch file",
+	} {
+		refused(t, line, want)
+	}
+}
+
 func TestPerftestRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"-t am_lat --pair-modes --error-mode peer h":     "--error-mode has no effect here: with --pair-modes",
@@ -320,10 +408,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -E busy h":                            "poll or sleep",
 		"-E sleep":                                       "-E has no effect here: a server does",
 		"-t am_lat -E sleep --shared h":                  "-E sleep with --shared",
-		"-t am_lat -D iov h":                             "-D: not here",
-		"-t am_lat -Diov h":                              "-D: not here",
 		"-t am_lat -M multi h":                           "--shared is multi",
-		"-t am_lat -s 8,16 h":                            "batch file",
 		"-t am_lat -s 8q h":                              "no number of bytes",
 		"-t stream_bw h":                                 "which needs workers that move by themselves: --shared",
 		"-t stream_bw --shared -O 32 h":                  "there is no window of them",

@@ -7,7 +7,7 @@ import "github.com/openbraid/braid"
 
 func (c *client) postAtomic(s *slot, i int) braid.Request {
 	offset := uint64(0)
-	if c.p.Verify && c.test.swaps {
+	if c.p.Verify && c.test.Swaps {
 		offset = uint64(8 * i)
 	}
 	if c.p.Size == 4 {
@@ -19,7 +19,7 @@ func (c *client) postAtomic(s *slot, i int) braid.Request {
 // change posts one. What a word that is swapped will be is kept in the slot.
 func change[T uint32 | uint64](c *client, w braid.Word[T], s *slot) braid.Request {
 	s.was, s.is = s.is, s.seq+1
-	switch c.test.name {
+	switch c.test.Name {
 	case "add":
 		return w.PostAdd(1)
 	case "fadd":
@@ -32,7 +32,7 @@ func change[T uint32 | uint64](c *client, w braid.Word[T], s *slot) braid.Reques
 
 // fetched looks at what an operation brought.
 func (c *client) fetched(s *slot) {
-	if c.ledger == nil || !c.test.fetch {
+	if c.ledger == nil || !c.test.Fetch {
 		return
 	}
 	var old uint64
@@ -43,7 +43,7 @@ func (c *client) fetched(s *slot) {
 		_, old, _ = braid.Fetch[uint64]{Request: s.r}.Test()
 	}
 	switch {
-	case !c.test.swaps:
+	case !c.test.Swaps:
 		c.ledger.Note(old)
 	case old == s.was&c.mask():
 		c.ledger.Note(s.seq)
@@ -57,7 +57,7 @@ func (c *client) mask() uint64 { return 1<<(8*c.p.Size-1)<<1 - 1 }
 
 // last looks at the words that were swapped, before the server lets go of them.
 func (c *client) last() error {
-	if c.ledger == nil || !c.test.swaps || c.win == nil {
+	if c.ledger == nil || !c.test.Swaps || c.win == nil {
 		return nil
 	}
 	for i := range c.win.slots {
@@ -82,7 +82,7 @@ func (c *client) last() error {
 
 // sum is what was added, against what should have been.
 func (ses *session) sum() (t Tally) {
-	if !ses.verify || ses.test.swaps {
+	if !ses.verify || ses.test.Swaps {
 		return t
 	}
 	if t.Arrived = ses.mem.Load64(0); ses.put.size == 4 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/inbox"
@@ -38,7 +39,7 @@ var errStalled = errors.New("nothing has come for a minute, although the connect
 type client struct {
 	ctx  context.Context
 	p    Params
-	test test
+	test catalog.Test
 	id   string // names this process to the server
 
 	node *braid.Node
@@ -81,7 +82,13 @@ func Run(ctx context.Context, addr string, p Params, tell func(Row)) (Result, er
 	if err := p.Validate(); err != nil {
 		return Result{}, err
 	}
-	r, err := p.bound(func() (Result, error) { return run(ctx, addr, p, tell) })
+	r, err := p.bound(func() (Result, error) {
+		if p.Faults != nil {
+			return runTrial(ctx, addr, p, tell)
+		}
+		x, err := run(ctx, addr, p, tell)
+		return x.result, err
+	})
 	return r, ended(ctx, err)
 }
 
@@ -95,7 +102,7 @@ func ended(ctx context.Context, err error) error {
 
 // bound runs what measures, on a processor if one is named.
 func (p *Params) bound(fn func() (Result, error)) (Result, error) {
-	if t, err := lookup(p.Test); err != nil || !t.stream {
+	if t, err := catalog.Lookup(p.Test); err != nil || !t.Stream {
 		return cpu.OnThread(p.CPUs, fn)
 	}
 	if err := cpu.HoldAll(p.CPUs); err != nil {
@@ -104,23 +111,31 @@ func (p *Params) bound(fn func() (Result, error)) (Result, error) {
 	return fn()
 }
 
-func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, err error) {
-	if p.Faults != nil {
-		return runTrial(ctx, addr, p, tell)
-	}
+// measured is a run, and what it comes from.
+type measured struct {
+	result Result
+	meter  *meter.Meter
+	tally  Tally
+}
+
+func run(ctx context.Context, addr string, p Params, tell func(Row)) (x measured, err error) {
+	r := &x.result
 	c, err := dial(ctx, addr, p, newID(), nil)
 	if err != nil {
-		return r, err
+		return x, err
 	}
 	defer c.close(&err)
 	if err := c.begin(uint64(p.Warmup + p.Iterations)); err != nil {
-		return r, err
+		return x, err
 	}
 	r.Lanes, r.ErrorMode = len(c.ep.Lanes()), c.ep.Mode().String()
 	idle := newMeter(&p, nil)
 	idle.Begin()
 	if err := c.operate(p.Warmup, idle); err != nil {
-		return r, c.explain(err)
+		return x, c.explain(err)
+	}
+	if err := p.gate.pass(c); err != nil {
+		return x, err
 	}
 	m := newMeter(&p, tell)
 	m.Begin()
@@ -130,15 +145,16 @@ func run(ctx context.Context, addr string, p Params, tell func(Row)) (r Result, 
 			p.Verify, r.Interrupted = false, true
 			r.take(&p, m, Tally{})
 		}
-		return r, c.explain(err)
+		return x, c.explain(err)
 	}
 	m.Row(true)
 	t, err := c.end()
 	if err != nil {
-		return r, err
+		return x, err
 	}
 	r.take(&p, m, t)
-	return r, nil
+	x.meter, x.tally = m, t
+	return x, nil
 }
 
 // operate runs n operations of the test to their end at the server.
@@ -146,11 +162,11 @@ func (c *client) operate(n int, m *meter.Meter) error {
 	switch {
 	case n == 0:
 		return nil
-	case c.test.latency:
+	case c.test.Latency:
 		return c.pingPong(n, m)
-	case c.test.stream:
+	case c.test.Stream:
 		return c.pour(n, m)
-	case c.test.put && c.p.Verify:
+	case c.test.Put && c.p.Verify:
 		return c.rounds(n, m)
 	}
 	return c.stream(n, m)
@@ -169,13 +185,14 @@ func withPort(addr string) string {
 func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial) (*client, error) {
 	c := &client{ctx: ctx, p: p, id: id, trial: t}
 	var err error
-	if c.test, err = lookup(p.Test); err != nil {
+	if c.test, err = catalog.Lookup(p.Test); err != nil {
 		return nil, err
 	}
 	var onEvent func(braid.Event)
 	if t != nil {
 		onEvent = t.Event
 	}
+	p.Spin = p.Spin || p.Lists.Used() && !p.Sleep // calls that wait
 	if c.node, c.w, err = ends.Open(p.Setup, onEvent, t); err != nil {
 		return nil, err
 	}
@@ -212,35 +229,38 @@ func (c *client) begin(total uint64) error {
 	c.total = total
 	c.spot = spotOf(c.p.Size)
 	n := note{Kind: kindStart, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared, Sleep: c.p.Sleep}
+	if c.p.Lists.There {
+		n.Pieces = c.p.Lists.Sizes
+	}
 	c.head, c.body = make([]byte, c.p.Header), make([]byte, c.p.Size)
 	switch {
-	case c.test.put && c.test.latency:
+	case c.test.Put && c.test.Latency:
 		mem, err := c.node.Alloc(c.spot.room)
 		if err != nil {
 			return err
 		}
 		c.mem = mem
 		n.Key = mem.Key(braid.Write).Bytes()
-	case c.test.put && c.p.Verify:
+	case c.test.Put && c.p.Verify:
 		n.Slots = c.p.Outstanding
-	case c.test.get && c.p.Verify:
+	case c.test.Get && c.p.Verify:
 		n.Slots = getSlots(&c.p)
-	case c.test.atomic && c.p.Verify:
+	case c.test.Atomic && c.p.Verify:
 		n.Slots = c.p.Outstanding
 	case c.p.Verify:
 		c.head = make([]byte, max(c.p.Header, pattern.WordLen))
 	}
 	c.slots = uint64(n.Slots)
-	if c.p.Verify && (c.test.latency || c.test.get || c.test.fetch) {
+	if c.p.Verify && (c.test.Latency || c.test.Get || c.test.Fetch) {
 		c.ledger = ledger.New(total)
-		c.ledger.Free = c.test.get || c.test.fetch
+		c.ledger.Free = c.test.Get || c.test.Fetch
 	}
 	answer, err := c.ask(n, kindReady)
 	switch {
 	case err != nil:
-	case c.test.put || c.test.get || c.test.atomic:
+	case c.test.Put || c.test.Get || c.test.Atomic:
 		c.key, err = braid.ParseRKey(answer.Key)
-	case c.test.stream:
+	case c.test.Stream:
 		c.giver, err = streams.Open(c.ctx, c.w, c.ep, stalledAfter)
 	}
 	return err

@@ -23,6 +23,9 @@
 // Both ends poll while they wait. With Sleep, which the client tells the server, they sleep instead when a turn found nothing to do: what
 // the wake-up costs is in the figures then.
 //
+// Threads have a node, a worker and an endpoint each, towards a server's thread of their own, which has a port of its own. They begin to count when all are
+// warm, and their times are one distribution. Operations on lists of buffers are calls that return when the buffers are free: one at a time.
+//
 // Pairs. The cost of an error mode is compared between two endpoints of one process pair, over equal lanes. A and B take
 // turns in blocks of equal work of a few milliseconds each; which one begins is drawn anew for each pair, from a seed. What
 // drifts (cores that move apart, other load) hits both blocks of most pairs alike, so the quotient of the two times of one

@@ -36,10 +36,14 @@ func (c *client) postGet(s *slot) braid.Request {
 
 // late looks at the buffers of gets again, after the end.
 func (c *client) late() {
-	if c.ledger == nil || !c.test.get || c.win == nil {
+	if c.ledger == nil || !c.test.Get || c.win == nil {
 		return
 	}
 	for i := range c.win.slots {
-		c.ledger.Rest(c.win.slots[i].body)
+		if s := &c.win.slots[i]; s.pieces != nil {
+			c.ledger.Rest(s.pieces.Whole())
+		} else {
+			c.ledger.Rest(s.body)
+		}
 	}
 }

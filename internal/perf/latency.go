@@ -29,11 +29,11 @@ func spotOf(size int) spot {
 // pingPong makes n round trips.
 func (c *client) pingPong(n int, m *meter.Meter) error {
 	hop := c.hopMessage
-	if c.test.put {
+	if c.test.Put {
 		hop = c.hopPut
-	} else if c.test.tag {
+	} else if c.test.Tag {
 		hop = c.hopTag
-	} else if c.test.stream {
+	} else if c.test.Stream {
 		hop = c.hopStream
 	}
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 )
 
 // version is that of the dialogue. Both sides must have the same: what is measured may differ otherwise.
-const version = 3
+const version = 4
 
 // Active message ids.
 const (
@@ -41,7 +41,8 @@ type note struct {
 	Test    string `json:"test,omitempty"`
 	Size    int    `json:"size,omitempty"`
 	Slots   int    `json:"slots,omitempty"`
-	Total   uint64 `json:"total,omitempty"` // operations, those of the warm-up too; 0: not known. Of stop: how many there were, 0: as many as was said
+	Pieces  []int  `json:"pieces,omitempty"` // the server receives into a list of buffers of these sizes
+	Total   uint64 `json:"total,omitempty"`  // operations, those of the warm-up too; 0: not known. Of stop: how many there were, 0: as many as was said
 	Verify  bool   `json:"verify,omitempty"`
 	Shared  bool   `json:"shared,omitempty"`
 	Sleep   bool   `json:"sleep,omitempty"`

@@ -3,29 +3,35 @@ package perf
 import (
 	"fmt"
 	"math"
-	"strings"
 
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/ends"
+	"github.com/openbraid/braid/internal/perf/gather"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
+
+// Tests lists the names, each with what it measures.
+func Tests() [][2]string { return catalog.Names() }
 
 // Setup is how the two ends are connected.
 type Setup = ends.Setup
 
 // Params say what to measure. Zero values mean the defaults named.
 type Params struct {
-	Test        string // required, see Tests
-	Size        int    // bytes of payload; 0 is legal for messages
-	Header      int    // bytes of header, for messages; not part of Size
-	Iterations  int    // 0: as DefaultIterations says
-	Warmup      int    // operations before those that are measured
-	Outstanding int    // operations posted and not done; 0: 32, and 1 for latency, get and fetches
-	Verify      bool   // who receives checks each byte and each number
+	Test        string        // required, see Tests
+	Size        int           // bytes of payload; 0 is legal for messages
+	Lists       gather.Layout // of buffers, of Size bytes together; none: it is one buffer
+	Header      int           // bytes of header, for messages; not part of Size
+	Iterations  int           // 0: as DefaultIterations says
+	Warmup      int           // operations before those that are measured
+	Outstanding int           // operations posted and not done; 0: 32, and 1 for latency, get and fetches
+	Verify      bool          // who receives checks each byte and each number
 	Percentile  float64
 	More        bool // this client has another test for the server: one that serves once waits for it
 
 	Setup
-	untilOver bool // of Faults: it ends with the plan
+	gate      *gate // of threads that begin together; nil: there is one
+	untilOver bool  // of Faults: it ends with the plan
 }
 
 const (
@@ -51,11 +57,11 @@ func DefaultIterations(size int) int {
 
 // Validate fills the defaults in, and says what can't be.
 func (p *Params) Validate() error {
-	t, err := lookup(p.Test)
+	t, err := catalog.Lookup(p.Test)
 	if err != nil {
 		return err
 	}
-	p.Test = t.name
+	p.Test = t.Name
 	if p.Faults != nil {
 		p.Verify, p.untilOver = true, p.untilOver || p.Iterations == 0 && !p.Faults.Endless() // Validate may come twice
 	}
@@ -63,7 +69,9 @@ func (p *Params) Validate() error {
 		p.Iterations = DefaultIterations(p.Size)
 	}
 	if p.Outstanding == 0 {
-		p.Outstanding = t.window
+		if p.Outstanding = t.Window; p.Lists.Used() {
+			p.Outstanding = 1
+		}
 	}
 	if p.Percentile == 0 {
 		p.Percentile = 50
@@ -72,26 +80,29 @@ func (p *Params) Validate() error {
 	if err := p.ranges(); err != nil {
 		return err
 	}
+	if err := p.lists(t); err != nil {
+		return err
+	}
 	switch {
-	case t.latency && p.Outstanding > 1:
-		return fmt.Errorf("-O %d: a latency test has one operation under way; use %s", p.Outstanding, strings.Replace(t.name, "_lat", "_bw", 1))
-	case t.put && p.Header > 0:
+	case t.Latency && p.Outstanding > 1:
+		return fmt.Errorf("-O %d: a latency test has one operation under way; use %s", p.Outstanding, t.Bandwidth())
+	case t.Put && p.Header > 0:
 		return fmt.Errorf("-H %d: a put has no header", p.Header)
-	case t.get && p.Header > 0:
+	case t.Get && p.Header > 0:
 		return fmt.Errorf("-H %d: a get has no header", p.Header)
-	case t.tag && p.Header > 0:
+	case t.Tag && p.Header > 0:
 		return fmt.Errorf("-H %d: a tagged message has no header", p.Header)
-	case t.stream:
+	case t.Stream:
 		return p.streams(t)
-	case t.atomic && p.Header > 0:
+	case t.Atomic && p.Header > 0:
 		return fmt.Errorf("-H %d: an atomic operation has no header", p.Header)
-	case t.atomic && p.Size != 4 && p.Size != 8:
+	case t.Atomic && p.Size != 4 && p.Size != 8:
 		return fmt.Errorf("-s %d: an atomic operation is on a word of 4 or of 8 bytes", p.Size)
-	case t.put && t.latency && p.Size < pattern.WordLen:
-		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.name, pattern.WordLen)
-	case t.put && t.latency && p.Shared && p.Size != pattern.WordLen:
-		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.name, pattern.WordLen)
-	case (t.put || t.get) && p.Verify && p.Size == 0:
+	case t.Put && t.Latency && p.Size < pattern.WordLen:
+		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.Name, pattern.WordLen)
+	case t.Put && t.Latency && p.Shared && p.Size != pattern.WordLen:
+		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.Name, pattern.WordLen)
+	case (t.Put || t.Get) && p.Verify && p.Size == 0:
 		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")
 	case p.Verify && p.Header > 0 && p.Header < pattern.WordLen:
 		return fmt.Errorf("-H %d: with --verify the header begins with a number of %d bytes", p.Header, pattern.WordLen)
@@ -103,10 +114,10 @@ func (p *Params) Validate() error {
 }
 
 // streams says what can't be of a test over a stream of bytes.
-func (p *Params) streams(t test) error {
+func (p *Params) streams(t catalog.Test) error {
 	switch {
 	case !p.Shared || p.Sleep:
-		return fmt.Errorf("%s: calls on a stream wait, which needs workers that move by themselves: --shared, without -E sleep, on both sides", t.name)
+		return fmt.Errorf("%s: calls on a stream wait, which needs workers that move by themselves: --shared, without -E sleep, on both sides", t.Name)
 	case p.Header > 0:
 		return fmt.Errorf("-H %d: a stream has no headers", p.Header)
 	case p.Size == 0:
@@ -138,68 +149,9 @@ func (p *Params) ranges() error {
 	return nil
 }
 
-// test is one row of the table of tests.
-type test struct {
-	name    string
-	help    string
-	latency bool // a ping-pong
-	put     bool
-	get     bool
-	atomic  bool
-	fetch   bool // it brings what the word was
-	swaps   bool
-	tag     bool
-	stream  bool // of bytes
-	sync    bool // it is done when it is matched
-	window  int
-}
-
-// tests is what there is. A new operation of the API gets its row here and its poster in stream.go.
-var tests = []test{
-	{name: "put_lat", help: "put latency", latency: true, put: true, window: 1},
-	{name: "put_bw", help: "put bandwidth / message rate", put: true, window: 32},
-	{name: "get", help: "get latency / bandwidth / message rate", get: true, window: 1},
-	{name: "add", help: "atomic add message rate", atomic: true, window: 32},
-	{name: "fadd", help: "atomic fetch-and-add latency / message rate", atomic: true, fetch: true, window: 1},
-	{name: "swap", help: "atomic swap latency / message rate", atomic: true, fetch: true, swaps: true, window: 1},
-	{name: "cswap", help: "atomic compare-and-swap latency / message rate", atomic: true, fetch: true, swaps: true, window: 1},
-	{name: "am_lat", help: "active message latency", latency: true, window: 1},
-	{name: "am_bw", help: "active message bandwidth / message rate", window: 32},
-	{name: "tag_lat", help: "tagged message latency", latency: true, tag: true, window: 1},
-	{name: "tag_bw", help: "tagged message bandwidth / message rate", tag: true, window: 32},
-	{name: "tag_sync_lat", help: "synchronous tagged message latency", latency: true, tag: true, sync: true, window: 1},
-	{name: "tag_sync_bw", help: "synchronous tagged message bandwidth / message rate", tag: true, sync: true, window: 32},
-	{name: "stream_lat", help: "byte stream latency", latency: true, stream: true, window: 1},
-	{name: "stream_bw", help: "byte stream bandwidth / write rate", stream: true, window: 1},
-}
-
-// Tests lists the names, each with what it measures.
-func Tests() (list [][2]string) {
-	for _, t := range tests {
-		list = append(list, [2]string{t.name, t.help})
-	}
-	return list
-}
-
-func lookup(name string) (test, error) {
-	short := strings.TrimPrefix(name, "ucp_")
-	var names []string
-	for _, t := range tests {
-		if t.name == short {
-			return t, nil
-		}
-		names = append(names, t.name)
-	}
-	have := strings.Join(names, ", ")
-	if name == "" {
-		return test{}, fmt.Errorf("which test? -t %s", have)
-	}
-	return test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
-}
-
 // IsLatency says whether the test's time per operation is a latency; otherwise it is an overhead. That of a get, or a fetch, is the
 // whole way there and back, and one only while there is no other under way: -O says which of the two it is.
 func (p *Params) IsLatency() bool {
-	t, err := lookup(p.Test)
-	return err == nil && (t.latency || (t.get || t.fetch) && p.Outstanding == 1)
+	t, err := catalog.Lookup(p.Test)
+	return err == nil && (t.Latency || (t.Get || t.Fetch) && p.Outstanding == 1)
 }

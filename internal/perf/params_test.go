@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openbraid/braid/internal/perf/gather"
 )
 
 func TestValidate(t *testing.T) {
@@ -39,6 +41,13 @@ func TestValidate(t *testing.T) {
 		{Params{Test: "put_lat", Size: 8, Setup: Setup{Shared: true}}, ""},
 		{Params{Test: "am_lat", Percentile: 101}, "-R 101"},
 		{Params{Test: "am_lat", Percentile: math.NaN()}, "-R NaN"},
+		{Params{Test: "am_bw", Size: 24, Lists: gather.Layout{Sizes: []int{8, 16}, Here: true}}, ""},
+		{Params{Test: "am_bw", Size: 24, Lists: gather.Layout{Sizes: []int{8, 16}}}, "with -D iov"},
+		{Params{Test: "am_bw", Size: 23, Lists: gather.Layout{Sizes: []int{8, 16}, Here: true}}, "have 24 bytes"},
+		{Params{Test: "am_bw", Size: 24, Outstanding: 2, Lists: gather.Layout{Sizes: []int{8, 16}, Here: true}}, "no window"},
+		{Params{Test: "put_bw", Size: 24, Lists: gather.Layout{Sizes: []int{8, 16}, There: true}}, "only this side"},
+		{Params{Test: "tag_lat", Size: 24, Lists: gather.Layout{Sizes: []int{8, 16}, Here: true}}, "measure tag_bw"},
+		{Params{Test: "add", Size: 8, Lists: gather.Layout{Sizes: []int{8}, Here: true}}, "add has no lists"},
 		{Params{Test: "am_lat", Setup: Setup{Transport: "ib"}}, "--transport ib"},
 		{Params{Test: "am_lat", Setup: Setup{Transport: "self"}}, "within one worker"},
 		{Params{Test: "am_lat", Setup: Setup{Sleep: true, Shared: true}}, "measure it with --owned"},

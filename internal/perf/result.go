@@ -1,6 +1,7 @@
 package perf
 
 import (
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/verdict"
@@ -18,8 +19,10 @@ type Result struct {
 	Header      int     `json:"header"`
 	CPUs        string  `json:"cpus,omitempty"`        // that the two processes are bound to: the client's, the server's
 	Interrupted bool    `json:"interrupted,omitempty"` // broken off: what was measured until then
-	Iterations  int     `json:"iterations"`
+	Threads     int     `json:"threads"`
+	Iterations  int     `json:"iterations"` // of all threads
 	Outstanding int     `json:"outstanding"`
+	Pieces      []int   `json:"pieces,omitempty"` // an operation is a list of buffers of these sizes
 	Latency     Latency `json:"latency_us"`
 	Bandwidth   float64 `json:"bandwidth_mb_s"` // 10^6 bytes
 	Rate        float64 `json:"message_rate"`
@@ -45,8 +48,8 @@ type (
 
 // newMeter is one for a test.
 func newMeter(p *Params, tell func(Row)) *meter.Meter {
-	t, _ := lookup(p.Test) // a pair of meters is made before anything is refused
-	return meter.New(meter.Options{Size: p.Size, Trips: t.latency, Rank: p.Percentile, Tell: tell})
+	t, _ := catalog.Lookup(p.Test) // a pair of meters is made before anything is refused
+	return meter.New(meter.Options{Size: p.Size, Trips: t.Latency, Rank: p.Percentile, Tell: tell})
 }
 
 // Broken says whether something was lost, doubled, corrupt or out of order, or a run with faults has another verdict than ok.
@@ -62,6 +65,7 @@ func (r *Result) take(p *Params, m *meter.Meter, t Tally) {
 	r.Size, r.Header, r.Iterations, r.Outstanding = p.Size, p.Header, m.Ops(), p.Outstanding
 	r.Latency = m.Latency()
 	r.Latency.Over = p.Stretch()
+	r.Threads, r.Pieces = max(1, r.Threads), p.Lists.Sizes
 	_, bandwidth, rate := m.Averages()
 	r.Bandwidth, r.Rate = meter.Rounded(bandwidth), meter.Rounded(rate)
 	r.Verified = p.Verify

@@ -17,9 +17,11 @@ import (
 // ServerParams say where and how to serve.
 type ServerParams struct {
 	Listen string // "host:port"; "": loopback, the default port
-	Once   bool   // end after the first client that ran its tests; an error if that one broke off
-	Setup         // ErrorMode and Lanes are the client's to choose
-	// Listening is told the address that is bound; nil for nobody.
+	// Threads are how many serve, on Listen's port and those after it, or on whichever are free if that is 0; 0: one.
+	Threads int
+	Once    bool // end after the first client that ran its tests; an error if that one broke off
+	Setup        // ErrorMode and Lanes are the client's to choose
+	// Listening is told the address that is bound, of several threads each in their order; nil for nobody.
 	Listening func(addr string)
 	// Log is told what happens, a line each; nil for nobody.
 	Log func(format string, args ...any)
@@ -54,6 +56,14 @@ func Serve(ctx context.Context, p ServerParams) error {
 	}
 	if err := p.Setup.Validate(); err != nil {
 		return err
+	}
+	switch {
+	case p.Threads < 0 || p.Threads > MostThreads:
+		return fmt.Errorf("-T %d: 1 to %d threads", p.Threads, MostThreads)
+	case p.Threads > 1 && p.CPUs != "":
+		return errors.New("-T with -c: one processor is no place for several threads")
+	case p.Threads > 1:
+		return serveThreads(ctx, p)
 	}
 	_, err := cpu.OnThread(p.CPUs, func() (struct{}, error) { return struct{}{}, serve(ctx, p) })
 	return err
@@ -126,7 +136,7 @@ func (s *server) attend() error {
 		}
 		sessions := *s.sessions.Load()
 		for _, ses := range sessions {
-			if ses.put.key != nil && ses.answerPut(s) || ses.takeTags() {
+			if ses.put.key != nil && ses.answerPut(s) || ses.takeTags(s) {
 				busy++
 			}
 		}
@@ -188,14 +198,14 @@ func (s *server) take(n note) {
 
 // settle waits a little for what should not come any more.
 func (s *server) settle(ses *session) {
-	for ses.takeTags() { // what has come, and was not looked at yet
+	for ses.takeTags(s) { // what has come, and was not looked at yet
 	}
 	if !ses.verify {
 		return
 	}
 	for begun := time.Now(); time.Since(begun) < 20*time.Millisecond; {
 		s.w.Progress()
-		ses.takeTags()
+		ses.takeTags(s)
 	}
 }
 
@@ -297,7 +307,7 @@ func (s *server) end(ep *braid.Endpoint) {
 // drop forgets an endpoint that is over.
 func (s *server) drop(ep *braid.Endpoint) {
 	if ses := s.session(ep); ses != nil {
-		s.broken = fmt.Errorf("client %s broke off in the middle of %s: %w", ep.Addr(), ses.test.name, ep.Err())
+		s.broken = fmt.Errorf("client %s broke off in the middle of %s: %w", ep.Addr(), ses.test.Name, ep.Err())
 		if !s.p.Once { // then Serve ends with it
 			s.p.Log("%v", s.broken)
 		}

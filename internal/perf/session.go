@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/internal/perf/streams"
@@ -13,7 +14,7 @@ import (
 // session is one test as the server sees it.
 type session struct {
 	ep      *braid.Endpoint
-	test    test
+	test    catalog.Test
 	verify  bool
 	sleep   bool
 	arrived uint64         // messages
@@ -40,28 +41,30 @@ type puts struct {
 }
 
 func newSession(node *braid.Node, n note, cpu string) (*session, error) {
-	t, err := lookup(n.Test)
+	t, err := catalog.Lookup(n.Test)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no test here: use the same braid on both sides", n.Test)
 	}
 	if n.Size < 0 || n.Size > maxSize || n.Slots < 1 || n.Slots > maxSlots || n.Size*n.Slots > maxRoom || n.Total > 2*maxIterations || n.Verify && n.Total > maxVerified ||
-		t.stream && n.Size == 0 || t.atomic && n.Size != 4 && n.Size != 8 || t.put && t.latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
+		t.Stream && n.Size == 0 || t.Atomic && n.Size != 4 && n.Size != 8 || t.Put && t.Latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
 	ses := &session{ep: n.from, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
-	if n.Verify && !t.get && !t.atomic { // gets arrive at the client
+	if n.Verify && !t.Get && !t.Atomic { // gets arrive at the client
 		ses.ledger = ledger.New(n.Total)
 	}
 	switch {
-	case t.stream:
-		ses.taker = streams.NewTaker(n.Size, t.latency, ses.ledger, cpu)
+	case t.Stream:
+		ses.taker = streams.NewTaker(n.Size, t.Latency, ses.ledger, cpu)
 		return ses, nil
-	case !t.put && !t.get && !t.atomic:
+	case n.Pieces != nil:
+		return ses, ses.scatter(n.Pieces)
+	case !t.Put && !t.Get && !t.Atomic:
 		ses.expectTags()
 		return ses, nil
 	}
-	if t.latency {
+	if t.Latency {
 		key, err := braid.ParseRKey(n.Key)
 		if err != nil {
 			return nil, err
@@ -71,7 +74,7 @@ func newSession(node *braid.Node, n note, cpu string) (*session, error) {
 	if ses.mem, err = node.Alloc(max(ses.put.spot.room, max(n.Size, pattern.WordLen)*n.Slots)); err != nil {
 		return nil, err
 	}
-	if t.get {
+	if t.Get {
 		ses.offer()
 	}
 	return ses, nil
@@ -80,9 +83,9 @@ func newSession(node *braid.Node, n note, cpu string) (*session, error) {
 // rights are what the client needs.
 func (ses *session) rights() braid.Rights {
 	switch {
-	case ses.test.get:
+	case ses.test.Get:
 		return braid.Read
-	case ses.test.atomic:
+	case ses.test.Atomic:
 		return braid.Atomic
 	}
 	return braid.Write
@@ -99,7 +102,7 @@ func (s *server) data(m *braid.Message) {
 	if ses.ledger != nil {
 		ses.ledger.Message(m.Header(), m.Payload(), false)
 	}
-	if !ses.test.latency {
+	if !ses.test.Latency {
 		return
 	}
 	// A message that is whole is answered from here, so that the answer goes out in this very turn.
@@ -167,7 +170,7 @@ func (ses *session) trim(total uint64) {
 
 // final is what arrived in all.
 func (ses *session) final() Tally {
-	if ses.test.atomic {
+	if ses.test.Atomic {
 		return ses.sum()
 	}
 	if ses.taker != nil {
@@ -176,7 +179,7 @@ func (ses *session) final() Tally {
 	if ses.ledger == nil {
 		return Tally{Arrived: ses.arrived}
 	}
-	if ses.test.put && !ses.test.latency {
+	if ses.test.Put && !ses.test.Latency {
 		for i := range ses.put.slots {
 			ses.ledger.Rest(ses.slot(i))
 		}

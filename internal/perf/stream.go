@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/catalog"
+	"github.com/openbraid/braid/internal/perf/gather"
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
@@ -21,7 +23,8 @@ type slot struct {
 	busy       bool
 	seq        uint64
 	head, body []byte
-	was, is    uint64 // of the word that it swaps: before its operation, and behind it
+	pieces     *gather.Buffers // instead of body
+	was, is    uint64          // of the word that it swaps: before its operation, and behind it
 }
 
 func (c *client) window() *window {
@@ -32,6 +35,9 @@ func (c *client) window() *window {
 	for i := range w.slots {
 		s := &w.slots[i]
 		s.head, s.body = c.head, c.body
+		if c.p.Lists.Here {
+			s.pieces = gather.New(c.p.Lists.Sizes)
+		}
 		if c.p.Verify {
 			s.head, s.body = make([]byte, len(c.head)), make([]byte, len(c.body))
 		}
@@ -60,13 +66,13 @@ func (w *window) settle(s *slot) error {
 
 // done is called once for each operation that has ended well.
 func (w *window) done(s *slot) {
-	if w.c.test.atomic {
+	if w.c.test.Atomic {
 		w.c.fetched(s)
 	}
 	s.r.Release()
 	s.busy = false
 	w.c.completed()
-	if w.c.test.get && w.c.p.Verify {
+	if w.c.test.Get && w.c.p.Verify {
 		w.c.ledger.Answer(s.body, s.seq, w.c.slots)
 	}
 }
@@ -81,12 +87,15 @@ func (w *window) post(i int) error {
 	}
 	s.seq = c.seq
 	c.seq++
+	if s.pieces != nil {
+		return c.passList(s)
+	}
 	switch {
-	case c.test.get:
+	case c.test.Get:
 		s.r = c.postGet(s)
-	case c.test.put:
+	case c.test.Put:
 		s.r = c.postPut(s, i)
-	case c.test.atomic:
+	case c.test.Atomic:
 		s.r = c.postAtomic(s, i)
 	default:
 		s.r = c.postMessage(s)
@@ -116,8 +125,8 @@ func (c *client) postMessage(s *slot) braid.Request {
 		pattern.Fill(s.body, pattern.Base(s.seq, false))
 		binary.LittleEndian.PutUint64(s.head, s.seq)
 	}
-	if c.test.tag {
-		return c.test.postTag(c.ep, s.seq, s.body)
+	if c.test.Tag {
+		return postTag(&c.test, c.ep, s.seq, s.body)
 	}
 	return c.ep.PostAM(idData, s.head, s.body)
 }
@@ -129,7 +138,7 @@ func (w *window) drain() error {
 			return err
 		}
 	}
-	if w.c.test.get || w.c.test.fetch {
+	if w.c.test.Get || w.c.test.Fetch {
 		return nil // done is done: it is here
 	}
 	return w.c.ep.Flush(w.c.ctx)
@@ -139,11 +148,11 @@ func (w *window) drain() error {
 // waited for.
 func (p *Params) Stretch() int {
 	o := p.Outstanding
-	t, _ := lookup(p.Test)
+	t, _ := catalog.Lookup(p.Test)
 	switch {
 	case p.IsLatency():
 		return 1
-	case t.put && p.Verify:
+	case t.Put && p.Verify:
 		return p.most(o) // rounds
 	}
 	n := min(1024, max(1, (1<<20)/max(1, p.Size)))

@@ -2,6 +2,8 @@ package perf
 
 import (
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/catalog"
+	"github.com/openbraid/braid/internal/perf/gather"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -9,21 +11,22 @@ import (
 type tags struct {
 	posted []braid.TagRecv
 	bufs   [][]byte
-	next   int // that is due first
+	next   int             // that is due first
+	pieces *gather.Buffers // instead of receives: what has come is taken out into a list of buffers
 }
 
 // ahead is how many receives are posted, as long as they fit into so many bytes.
 const ahead, aheadBytes = 64, 64 << 20
 
-func (t *test) postTag(ep *braid.Endpoint, seq uint64, body []byte) braid.Request {
-	if t.sync {
+func postTag(t *catalog.Test, ep *braid.Endpoint, seq uint64, body []byte) braid.Request {
+	if t.Sync {
 		return ep.PostTagSync(seq, body)
 	}
 	return ep.PostTag(seq, body)
 }
 
 func (ses *session) expectTags() {
-	for i := 0; ses.test.tag && i < min(ahead, max(1, aheadBytes/max(1, ses.put.size))); i++ {
+	for i := 0; ses.test.Tag && i < min(ahead, max(1, aheadBytes/max(1, ses.put.size))); i++ {
 		b := make([]byte, ses.put.size)
 		ses.tags.bufs = append(ses.tags.bufs, b)
 		ses.tags.posted = append(ses.tags.posted, ses.ep.PostRecvTag(b, 0, braid.AnyTag))
@@ -31,16 +34,19 @@ func (ses *session) expectTags() {
 }
 
 // takeTags takes those that have come, and says whether there were any.
-func (ses *session) takeTags() (any bool) {
-	for i := 0; i < ahead && ses.takeTag(); i++ {
+func (ses *session) takeTags(s *server) (any bool) {
+	for i := 0; i < ahead && ses.takeTag(s); i++ {
 		any = true
 	}
 	return any
 }
 
 // takeTag looks whether the next message has come, answers it in a latency test, and posts its receive again.
-func (ses *session) takeTag() bool {
+func (ses *session) takeTag(s *server) bool {
 	t := &ses.tags
+	if t.pieces != nil {
+		return ses.takePieces(s)
+	}
 	if len(t.posted) == 0 {
 		return false
 	}
@@ -54,12 +60,12 @@ func (ses *session) takeTag() bool {
 	if ses.ledger != nil {
 		ses.ledger.Numbered(info.Tag, b[:info.Len], false)
 	}
-	if ses.test.latency {
+	if ses.test.Latency {
 		if ses.verify {
 			ses.body = make([]byte, len(b)) // the library's until it is acknowledged
 			pattern.Fill(ses.body, pattern.Base(info.Tag, true))
 		}
-		ses.test.postTag(ses.ep, info.Tag, ses.body).Release()
+		postTag(&ses.test, ses.ep, info.Tag, ses.body).Release()
 	}
 	t.posted[t.next] = ses.ep.PostRecvTag(b, 0, braid.AnyTag)
 	t.next = (t.next + 1) % len(t.posted)
@@ -82,7 +88,7 @@ func (c *client) hopTag(seq uint64) error {
 		c.back = make([]byte, len(c.body))
 	}
 	r := c.ep.PostRecvTag(c.back, seq, braid.ExactTag)
-	if err := c.test.postTag(c.ep, seq, c.body).Wait(c.ctx); err != nil {
+	if err := postTag(&c.test, c.ep, seq, c.body).Wait(c.ctx); err != nil {
 		return err
 	}
 	for i := 1; ; i++ {

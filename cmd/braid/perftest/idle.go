@@ -22,10 +22,10 @@ type idleFlags []struct {
 func (c *Command) idle() idleFlags {
 	server := c.Host == "" && !c.Spawn && !c.Matrix
 	return idleFlags{
-		{c.Matrix, "size header iters warmup window rank batch port listen spawn fault events pair-modes json csv final", "--fault-matrix runs tests with plans of its own, and prints a table"},
-		{server, "test size header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
+		{c.Matrix, "size layout header iters warmup window rank batch port listen spawn fault events pair-modes json csv final threads plot svg", "--fault-matrix runs tests with plans of its own, and prints a table"},
+		{server, "test size layout header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
 			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
-		{server, "json csv final numeric", "a server prints no results, its client does"},
+		{server, "json csv final numeric plot svg", "a server prints no results, its client does"},
 		{!server && !c.Matrix, "once", "it says how long a server serves, and this is its client"},
 		{c.Spawn, "port", "with --spawn the server takes a port that is free"},
 		{!medium.Medium(c.Transport).Has("rc"), "trust-network", "only with --transport rc it says something: the others prove who sends"},
@@ -33,6 +33,10 @@ func (c *Command) idle() idleFlags {
 		{c.PairModes, "iters", "with --pair-modes a block is as many operations as --block takes, and --pairs says how many blocks"},
 		{c.PairModes, "warmup", "with --pair-modes each couple of endpoints is warmed up by blocks that do not count"},
 		{c.PairModes, "rank numeric", "with --pair-modes a quotient is printed, and no such figure"},
+		{c.PairModes, "threads plot svg layout", "with --pair-modes a quotient is printed, of one thread's operations"},
+		{c.Fault != "", "threads", "with --fault what is broken is judged by one thread"},
+		{c.JSON || c.CSV, "plot", "a plot is for people; --svg writes one beside"},
+		{c.Threads.several(), "rank", "with -T the percentiles are p50 and p99"},
 		{!c.PairModes, "null", "it is a check of --pair-modes"},
 		{!c.PairModes, "pairs block", "it is for --pair-modes"},
 		{!c.PairModes && c.Fault == "" && !c.Matrix, "seed", "it is for --pair-modes and --fault"},

@@ -21,6 +21,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/ends"
+	"github.com/openbraid/braid/internal/perf/gather"
 	"github.com/openbraid/braid/internal/perf/medium"
 )
 
@@ -29,6 +30,7 @@ type Command struct {
 	Host string `arg:"" optional:"" placeholder:"HOST" help:"Measure against the server there. Without HOST and --spawn: be the server."`
 
 	testFlags `embed:""`
+	manyFlags `embed:""`
 
 	Port   int    `short:"p" default:"13337" placeholder:"PORT" help:"Port to serve on or to connect to (${default}); 0 picks one."`
 	Listen string `placeholder:"ADDR" help:"Address to serve on (127.0.0.1); 0.0.0.0 lets other hosts in."`
@@ -36,7 +38,6 @@ type Command struct {
 	Spawn  bool   `help:"Start the server, too, in a process of its own."`
 	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B (two different ones, if there are); off: to none."`
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
-	Batch  string `short:"b" type:"existingfile" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options."`
 
 	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, rc over an RDMA device in software, or several with a lane of each, as shm+tcp: each has an address of its own, 127.0.0.1 and so on or as --rails says."`
 	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
@@ -53,20 +54,28 @@ type Command struct {
 	Guard bool `hidden:"" help:"End when standard input does."`
 }
 
+// manyFlags are several tests, and several threads.
+type manyFlags struct {
+	Batch   []string `short:"b" type:"existingfile" sep:"none" placeholder:"FILE" help:"Run the tests in FILE: on each line a name, then options. Several times: each line of the first file with each line of the next."`
+	Threads threads  `short:"T" default:"1" placeholder:"N,..." help:"So many threads at a time, each with a worker of its own towards a thread of the server, which has -T, too, and a port for each; 1,2,4 prints how it scales (${default})."`
+}
+
 // testFlags is what a line of a batch file may set.
 type testFlags struct {
-	Test   string    `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat, am_bw, tag_lat, tag_bw, tag_sync_lat, tag_sync_bw, stream_lat or stream_bw; ucp_put_lat and so on are the same."`
-	Size   sizeValue `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024."`
-	Header int       `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
-	Iters  int       `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`
-	Warmup int       `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default}, at most as many as -n); 0 for none."`
-	Window int       `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency, get and fetching atomics)."`
-	Rank   float64   `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
-	Verify bool      `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
+	Test   string  `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, get, add, fadd, swap, cswap, am_lat, am_bw, tag_lat, tag_bw, tag_sync_lat, tag_sync_bw, stream_lat or stream_bw; ucp_put_lat and so on are the same."`
+	Size   sizes   `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024. With -D iov those of a list of buffers, as 16,8k,48."`
+	Layout string  `short:"D" default:"contig" placeholder:"LAYOUT" help:"contig: the payload is one buffer (${default}); iov: a list of buffers, of the sizes of -s. For tags also of the server: iov,iov and contig,iov."`
+	Header int     `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`
+	Iters  int     `short:"n" placeholder:"N" help:"Operations to measure, 1 or more (1000000, but at most 8 GiB)."`
+	Warmup int     `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default}, at most as many as -n); 0 for none."`
+	Window int     `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency, get and fetching atomics)."`
+	Rank   float64 `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
+	Verify bool    `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
 
 // studyFlags are other things to find out than how fast it is.
 type studyFlags struct {
+	plotFlags  `embed:""`
 	pairFlags  `embed:""`
 	faultFlags `embed:""`
 }
@@ -109,6 +118,10 @@ Examples:
   braid perftest --spawn -t am_lat -E sleep
   braid perftest --spawn -t stream_bw -s 64k --shared
   braid perftest --spawn -t am_bw --verify --lanes 2
+  braid perftest --spawn -t am_lat --plot
+  braid perftest --spawn -t am_bw -T 1,2,4
+  braid perftest --spawn -t tag_bw -D iov,iov -s 16,8k,48
+  braid perftest --spawn -b tests -b sizes --svg all.svg
   braid perftest --spawn -t am_bw -s 4k --pair-modes
   braid perftest --spawn -t put_bw -s 64k --lanes 2 --fault "cut lane=1 kind=silence after=1s for=500ms every=2s count=5"
 `)
@@ -153,15 +166,9 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	broken := false
-	p := printer{out: w.Out, form: c.printFlags, batch: c.Batch != "", cpus: c.CPUs}
-	for i, t := range tests {
-		t.More = i < len(tests)-1
-		r, err := c.measure(w, addr, t, &p)
-		if err != nil {
-			return connect.Advise(err)
-		}
-		broken = broken || r.Broken()
+	broken, err := c.each(w, addr, tests)
+	if err != nil {
+		return connect.Advise(err)
 	}
 	if err := end(); err != nil {
 		return fmt.Errorf("--events: %w", err)
@@ -170,6 +177,34 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 		return shell.ErrShown
 	}
 	return nil
+}
+
+// each runs all tests, and draws what it is to draw.
+func (c *Command) each(w shell.World, addr string, tests []measurement) (broken bool, err error) {
+	p := printer{out: w.Out, form: c.printFlags, batch: len(c.Batch) > 0, cpus: c.CPUs}
+	if p.drawn, err = c.plotFlags.open(); err != nil {
+		return false, err
+	}
+	for i, t := range tests {
+		var bad bool
+		later := 0
+		if t.More = i < len(tests)-1; t.More {
+			later = c.Threads.most()
+		}
+		if c.Threads.several() {
+			bad, err = c.scale(w, addr, t, later, &p)
+		} else {
+			var r perf.Result
+			r, err = c.measure(w, addr, t, &p)
+			bad = r.Broken()
+			p.drawn.add(t.name, &r)
+		}
+		broken = broken || bad
+		if err != nil {
+			break
+		}
+	}
+	return broken, errors.Join(err, p.drawn.draw(w, "braid perftest --transport "+c.Transport))
 }
 
 // setup reads what both forms have.
@@ -197,6 +232,10 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 		return s, err
 	}
 	switch {
+	case c.Threads.several() && (c.CPU != "" || c.CPUs != "" && c.CPUs != "off"):
+		return s, errors.New("-T with -c or --cpus: one processor is no place for several threads; the system places them")
+	case c.Threads.several() && strings.HasPrefix(strings.TrimPrefix(c.Test, "ucp_"), "stream_"):
+		return s, errors.New("-T with a stream: its reader and writer are goroutines anyway, which any processor runs")
 	case c.Wait != "poll" && c.Wait != "sleep":
 		return s, fmt.Errorf("-E %s: poll or sleep", c.Wait)
 	case c.CPUs != "" && !c.Spawn:
@@ -210,7 +249,7 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	}
 	if c.CPUs == "off" {
 		c.CPUs = ""
-	} else if a, b, ok := cpu.Two(); ok && c.Spawn && c.CPUs == "" && c.CPU == "" {
+	} else if a, b, ok := cpu.Two(); ok && c.Spawn && c.CPUs == "" && c.CPU == "" && !c.Threads.several() {
 		c.CPUs = fmt.Sprintf("%d,%d", a, b)
 	}
 	if c.CPUs != "" {
@@ -226,47 +265,13 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	return s, nil
 }
 
-// measurement is one test with the name that a batch file gives it.
-type measurement struct {
-	name string
-	perf.Params
-}
-
-// tests are what is to be run.
-func (c *Command) tests(setup perf.Setup) ([]measurement, error) {
-	if c.Batch == "" {
-		p, err := c.testFlags.params(setup)
-		return []measurement{{Params: p}}, err
-	}
-	text, err := os.ReadFile(c.Batch)
-	if err != nil {
-		return nil, err
-	}
-	var list []measurement
-	for i, line := range strings.Split(string(text), "\n") {
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		t := c.testFlags
-		p, err := parseLine(&t, words[1:], c.idle())
-		if err == nil {
-			list = append(list, measurement{name: words[0]})
-			list[len(list)-1].Params, err = p.params(setup)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", c.Batch, i+1, err)
-		}
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s has no tests", c.Batch)
-	}
-	return list, nil
-}
-
 func (t *testFlags) params(setup perf.Setup) (perf.Params, error) {
+	l, err := gather.Parse(t.Layout, t.Size.list)
+	if err != nil {
+		return perf.Params{}, err
+	}
 	p := perf.Params{
-		Test: t.Test, Size: int(t.Size), Header: t.Header, Iterations: t.Iters, Warmup: t.Warmup,
+		Test: t.Test, Size: t.Size.sum(), Lists: l, Header: t.Header, Iterations: t.Iters, Warmup: t.Warmup,
 		Outstanding: t.Window, Verify: t.Verify, Percentile: t.Rank, Setup: setup,
 	}
 	return p, p.Validate()
@@ -304,6 +309,9 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 	if c.Shared {
 		command = append(command, "--shared")
 	}
+	if n := c.Threads.most(); n > 1 {
+		command = append(command, "-T", strconv.Itoa(n))
+	}
 	if c.Trust {
 		command = append(command, "--trust-network")
 	}
@@ -325,11 +333,16 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 func (c *Command) serve(w shell.World, setup perf.Setup) error {
 	ctx, cancel := context.WithCancelCause(w.Ctx)
 	defer cancel(nil)
-	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Setup: setup}
+	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Threads: c.Threads.most(), Setup: setup}
 	if c.Listen != "" {
 		p.Listen = net.JoinHostPort(strings.Trim(c.Listen, "[]"), strconv.Itoa(c.Port))
 	}
-	p.Listening = func(addr string) { child.Announce(w.Out, addr) }
+	var addrs []string
+	p.Listening = func(addr string) {
+		if addrs = append(addrs, addr); len(addrs) == p.Threads {
+			child.Announce(w.Out, strings.Join(addrs, ","))
+		}
+	}
 	if c.Guard {
 		signal.Ignore(os.Interrupt, syscall.SIGHUP) // a terminal sends them to both; who started this one decides, and says so
 		child.Guard(w.In, func() { cancel(errParentGone) })

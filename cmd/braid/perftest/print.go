@@ -16,6 +16,7 @@ type printer struct {
 	form   printFlags
 	batch  bool
 	headed bool   // the first line of CSV stands
+	drawn  *plots // what was measured, to be drawn at the end
 	cpus   string // that both processes are bound to
 
 	name   string // in a batch file
@@ -50,28 +51,50 @@ func (p *printer) head() {
 		}
 		p.headed = true
 	default:
-		title := t.Test
-		if p.name != "" {
-			title = p.name + ": " + title
-		}
-		mode := "owned"
-		if t.Shared {
-			mode = "shared"
-		}
-		if t.Sleep {
-			mode += ", sleeping"
-		}
-		lanes := "auto"
-		if t.Lanes > 0 {
-			lanes = strconv.Itoa(t.Lanes)
-		}
-		fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %s, error mode %v, %s, outstanding %d, verify %v%s\n",
-			title, t.Size, t.Transport, lanes, t.ErrorMode, mode, t.Outstanding, t.Verify, p.bound())
-		if n := t.Stretch(); n > 1 {
-			fmt.Fprintf(p.out, "percentiles are of averages over %d operations\n", n)
-		}
+		p.params = t
+		p.title()
 		p.tableHead(t)
 	}
+}
+
+// title says what is measured. The head of the test is printed then.
+func (p *printer) title() {
+	t := p.params
+	p.params = nil
+	title := t.Test
+	if p.name != "" {
+		title = p.name + ": " + title
+	}
+	mode := "owned"
+	if t.Shared {
+		mode = "shared"
+	}
+	if t.Sleep {
+		mode += ", sleeping"
+	}
+	lanes := "auto"
+	if t.Lanes > 0 {
+		lanes = strconv.Itoa(t.Lanes)
+	}
+	fmt.Fprintf(p.out, "%s, %d bytes, %s, lanes %s, error mode %v, %s, outstanding %d, verify %v%s\n",
+		title, t.Size, t.Transport+p.layout(t), lanes, t.ErrorMode, mode, t.Outstanding, t.Verify, p.bound())
+	if n := t.Stretch(); n > 1 {
+		fmt.Fprintf(p.out, "percentiles are of averages over %d operations\n", n)
+	}
+}
+
+// layout says which buffers there are, if not one.
+func (p *printer) layout(t *perf.Params) string {
+	l := &t.Lists
+	switch {
+	case !l.Used():
+		return ""
+	case l.Here && l.There:
+		return fmt.Sprintf(", lists of %d buffers on both sides", len(l.Sizes))
+	case l.Here:
+		return fmt.Sprintf(", lists of %d buffers", len(l.Sizes))
+	}
+	return fmt.Sprintf(", lists of %d buffers at the server", len(l.Sizes))
 }
 
 // bound says where both processes are bound to, if they are.

@@ -3,8 +3,6 @@ package perftest
 import (
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -61,7 +59,7 @@ func (t *testFlags) keep(was testFlags, set map[string]bool) {
 	now := *t
 	*t = was
 	for name, take := range map[string]func(){
-		"test": func() { t.Test = now.Test }, "size": func() { t.Size = now.Size }, "header": func() { t.Header = now.Header },
+		"test": func() { t.Test = now.Test }, "size": func() { t.Size = now.Size }, "layout": func() { t.Layout = now.Layout }, "header": func() { t.Header = now.Header },
 		"iters": func() { t.Iters = now.Iters }, "warmup": func() { t.Warmup = now.Warmup }, "window": func() { t.Window = now.Window },
 		"rank": func() { t.Rank = now.Rank }, "verify": func() { t.Verify = now.Verify },
 	} {
@@ -69,23 +67,4 @@ func (t *testFlags) keep(was testFlags, set map[string]bool) {
 			take()
 		}
 	}
-}
-
-// sizeValue is a number of bytes. Units are powers of 1024, as in UCX.
-type sizeValue int
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (v *sizeValue) UnmarshalText(text []byte) error {
-	s := strings.ToLower(string(text))
-	if strings.Contains(s, ",") {
-		return fmt.Errorf("%s: a message is one piece, not a list; for several sizes one after the other write a batch file (-b)", text)
-	}
-	digits := strings.TrimRight(s, "kmgib")
-	unit, known := map[string]int{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}[s[len(digits):]]
-	n, err := strconv.Atoi(digits)
-	if err != nil || !known || n < -1<<40 || n > 1<<40 {
-		return fmt.Errorf("%s: no number of bytes; write 8, 64k or 1m", text)
-	}
-	*v = sizeValue(n * unit)
-	return nil
 }

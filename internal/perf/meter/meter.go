@@ -26,6 +26,8 @@ type Latency struct {
 	Max float64 `json:"max"`
 	// Over is how many operations one of these times is the average of; 1: each was timed.
 	Over int `json:"average_over"`
+	// Percentiles are the curve from the shortest to the longest.
+	Percentiles []Point `json:"percentiles,omitempty"`
 }
 
 // Point is one percentile.
@@ -149,7 +151,7 @@ func (m *Meter) micros(v int64) float64 { return float64(v) / perNS / m.factor /
 // Latency is the times of all that was taken.
 func (m *Meter) Latency() Latency {
 	avg, _, _ := m.Averages()
-	return Latency{P50: Rounded(m.percentile(50)), P99: Rounded(m.percentile(99)), Avg: Rounded(avg), Max: Rounded(m.micros(m.maximum))}
+	return Latency{P50: Rounded(m.percentile(50)), P99: Rounded(m.percentile(99)), Avg: Rounded(avg), Max: Rounded(m.micros(m.maximum)), Percentiles: m.Percentiles()}
 }
 
 // Rounded leaves six digits: more than repeat, and no 1811.4150300000001.
