@@ -58,7 +58,7 @@ func (b *bench) rails(ctx context.Context, r *report) error {
 		{"1g+100m", []string{"1gbit", "100mbit"}, b.sum},
 		{"cut", []string{"1gbit", "1gbit"}, b.cutOne},
 	} {
-		for _, test := range []string{"put_bw", "get", "am_bw"} {
+		for _, test := range []string{"put_bw", "get", "am_bw", "tag_bw"} {
 			name := "rails/" + test + "/" + k.name
 			if !b.wants(name) {
 				continue
