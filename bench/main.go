@@ -145,6 +145,9 @@ func (b *bench) between(ctx context.Context, r *report) error {
 	if err := b.rails(ctx, r); err != nil {
 		return err
 	}
+	if err := b.costs(ctx, r); err != nil {
+		return err
+	}
 	return b.files(ctx, r)
 }
 

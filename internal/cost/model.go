@@ -148,7 +148,7 @@ func (m *Model) copied(frame int) bool { return m.ZeroCopy == 0 || frame < m.Zer
 func (m *Model) tagged(op Op, n int) (c Choice, ok bool) {
 	if n > m.Eager {
 		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), Rendezvous)
-		c.Latency += 2*m.half(m.orderLane()) + lending
+		c.Latency += 2*m.half(m.orderLane()) + Lending
 		return c, true
 	}
 	head := headTag
