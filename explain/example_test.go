@@ -19,9 +19,11 @@ func check(err error) {
 func ExampleOf() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	ln, err := braid.Listen("127.0.0.1:0")
+	server, err := braid.Open(braid.Options{})
 	check(err)
-	defer ln.Close()
+	defer server.Close()
+	ln, err := server.Worker().Listen("127.0.0.1:0")
+	check(err)
 	set := new(braid.Settings)
 	check(set.Set("transports", "tcp", "the example"))
 	n, err := braid.Open(braid.Options{Settings: set, Lanes: 2, Limits: braid.Limits{ZeroCopy: 16 << 10, Stripe: 128 << 10}})

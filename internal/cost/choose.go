@@ -37,10 +37,14 @@ type Thresholds struct {
 }
 
 const (
-	// Copying is what a byte takes that is copied once more, from memory that is in no cache: `go run ./bench --only '^cost/copy'`.
-	Copying = 0.16 // ns
-	// Lending is what memory takes that is registered for one message: `go run ./bench --only '^cost/lend'`.
-	Lending = 2 * time.Microsecond
+	// What a machine takes. Source: `go run ./bench --only '^cost/(copy|lend|shm/frame|shm/(put|get))'`, docs/performance.md.
+
+	// Copying is what a byte takes that is copied once more, from memory that is in no cache.
+	Copying = 0.08 // ns
+	// Lending is what memory takes that is registered for one message.
+	Lending = 700 * time.Nanosecond
+	// Mapping and Direct are what a copy takes in memory that is mapped here: by itself, and for each byte that is in a cache.
+	Mapping, Direct = 150 * time.Nanosecond, 0.02 // ns
 	// cutting is how long the lanes must be busy with a message of many for the cutting not to be worth mentioning.
 	cutting = 50 * time.Microsecond
 	// unknownTrip and unknownFrame stand where a lane does not say.

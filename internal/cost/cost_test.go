@@ -16,7 +16,7 @@ import (
 	"github.com/openbraid/braid/internal/cost"
 )
 
-const us = time.Microsecond
+const us, ns = time.Microsecond, time.Nanosecond
 
 // bounds are the defaults.
 var bounds = cost.Bounds{MaxFrame: 256 << 10, MaxMessage: 64 << 20}
@@ -27,19 +27,19 @@ var grounds = []struct {
 	lanes  []cost.Lane
 	forced cost.Thresholds
 }{
-	{name: "tcp", lanes: []cost.Lane{{Trip: 60 * us, Rate: 1250e6, Known: true, Frame: us, ZeroCopy: 16 << 10}}},
-	{name: "tcp-far", lanes: []cost.Lane{{Trip: 40 * time.Millisecond, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10}}},
-	{name: "rc", lanes: []cost.Lane{{Trip: 20 * us, Rate: 1250e6, Known: true, Frame: 2 * us}}},
-	{name: "shm", lanes: []cost.Lane{{Trip: 2 * us, Rate: 12500e6, Known: true, Frame: us / 4, ZeroCopy: 8 << 10, Direct: true}}},
-	{name: "self", lanes: []cost.Lane{{Trip: us, Rate: 12500e6, Known: true, Frame: us / 4, ZeroCopy: 4 << 10}}},
+	{name: "tcp", lanes: []cost.Lane{{Trip: 60 * us, Rate: 1250e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
+	{name: "tcp-far", lanes: []cost.Lane{{Trip: 40 * time.Millisecond, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
+	{name: "rc", lanes: []cost.Lane{{Trip: 20 * us, Rate: 1250e6, Known: true, Frame: 400 * ns}}},
+	{name: "shm", lanes: []cost.Lane{{Trip: 2 * us, Rate: 12500e6, Known: true, Frame: 400 * ns, ZeroCopy: 8 << 10, Direct: true}}},
+	{name: "self", lanes: []cost.Lane{{Trip: us, Rate: 12500e6, Known: true, Frame: 200 * ns, ZeroCopy: 4 << 10}}},
 	{name: "two-gigabit", lanes: []cost.Lane{
-		{Trip: 80 * us, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10, Order: true}, {Trip: 80 * us, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10}}},
+		{Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10, Order: true}, {Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
 	{name: "two-unequal", lanes: []cost.Lane{
-		{Trip: 200 * us, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10}, {Trip: 50 * us, Rate: 1250e6, Known: true, Frame: us, ZeroCopy: 16 << 10, Order: true}}},
+		{Trip: 200 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}, {Trip: 50 * us, Rate: 1250e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10, Order: true}}},
 	{name: "two-unknown", lanes: []cost.Lane{
 		{Trip: 50 * us, Rate: 125e6, ZeroCopy: 16 << 10, Order: true}, {Rate: 125e6, ZeroCopy: 16 << 10}}},
 	{name: "two-forced", forced: cost.Thresholds{ZeroCopy: 32 << 10, Eager: 1000, Stripe: 100_000}, lanes: []cost.Lane{
-		{Trip: 80 * us, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10, Order: true}, {Trip: 80 * us, Rate: 125e6, Known: true, Frame: us, ZeroCopy: 16 << 10}}},
+		{Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10, Order: true}, {Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
 }
 
 func model(lanes []cost.Lane, forced cost.Thresholds) *cost.Model {

@@ -179,7 +179,7 @@ func (m *Model) mapped(n int) Choice {
 	if at < 0 {
 		return m.put(n)
 	}
-	d := float64(n)*1e9/m.Lanes[at].Rate + float64(100*time.Nanosecond)
+	d := float64(n)*Direct + float64(Mapping) // there and back are one: who posts copies, and nobody answers
 	return Choice{Protocol: Mapped, Lanes: []int{at}, Latency: time.Duration(d), Rate: float64(n) * 1e9 / d}
 }
 

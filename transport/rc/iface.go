@@ -52,7 +52,7 @@ type scratch struct {
 // Attr implements transport.Iface. A payload is never sent from where it stands: the engine may want it back at any time
 // (Endpoint.Detach), and a device can't be made to let go of it without ending the connection.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: "rc", Frame: 2 * time.Microsecond, MaxHead: wire.MaxHead, MaxFrame: maxFrame, InOrder: true}
+	return transport.Attr{Name: "rc", Frame: 400 * time.Nanosecond, MaxHead: wire.MaxHead, MaxFrame: maxFrame, InOrder: true}
 }
 
 // Dial implements transport.Iface.

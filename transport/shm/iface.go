@@ -106,7 +106,7 @@ func (f *iface) shape() ring.Shape { return ring.Shape{Slots: f.o.Slots, Data: f
 
 // Attr implements transport.Iface.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: Host, Here: f.prefix, Speed: speed, Frame: 300 * time.Nanosecond, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
+	return transport.Attr{Name: Host, Here: f.prefix, Speed: speed, Frame: 400 * time.Nanosecond, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
 }
 
 // watch has the system tell of a descriptor.
