@@ -280,13 +280,16 @@ func TestVersions(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"version":99,"kind":"start","test":{}}`: "no braid perftest",
-		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 3",
+		`{"version":99,"kind":"start"}`:           "speaks version 99, this one 4",
 		`nonsense`:                                "no braid perftest",
-		`{"version":3,"kind":"stop"}`:             "not what comes next",
-		`{"version":3,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:      "out of range",
-		`{"version":3,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:     "out of range",
-		`{"version":3,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:      "out of range",
-		`{"version":3,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`: "out of range",
+		`{"version":4,"kind":"stop"}`:             "not what comes next",
+		`{"version":4,"kind":"start","client":"x","test":"am_bw","slots":1,"size":-5}`:                 "out of range",
+		`{"version":4,"kind":"start","client":"x","test":"put_lat","slots":1,"size":4}`:                "out of range",
+		`{"version":4,"kind":"start","client":"x","test":"get","slots":8193,"size":4}`:                 "out of range",
+		`{"version":4,"kind":"start","client":"x","test":"get","slots":9,"size":268435456}`:            "out of range",
+		`{"version":4,"kind":"start","client":"x","test":"am_bw","slots":1,"size":8,"pieces":[8]}`:     "a list of 8 bytes in a am_bw",
+		`{"version":4,"kind":"start","client":"x","test":"tag_bw","slots":1,"size":8,"pieces":[9]}`:    "a list of 9 bytes",
+		`{"version":4,"kind":"start","client":"x","test":"tag_bw","slots":1,"size":8,"pieces":[9,-1]}`: "0 bytes or more",
 	} {
 		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
 			t.Fatal(err)
