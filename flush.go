@@ -12,8 +12,8 @@ import (
 // Order:  none for what is posted later; that is what Fence is for.
 // Errors: *OpError: the first refusal (ErrAccess, ErrHandler) that no Flush of all it may be of has told its user yet; ErrPeerFailed and
 // the like, with the number of operations that no flush has covered; the context's.
-// Fate:   of the operations before it. Unknown: any that no flush has covered may be executed, or yet be; each request knows its own. Not executed:
-// what was refused isn't, and all else is; with any other error (ErrClosed, ErrInCallback) nothing is said of them: the flush was not begun.
+// Fate:   of the operations before it. Unknown: any that no flush has covered may be executed, or yet be; with a refusal, a part of what was refused.
+// Not executed: what was refused isn't, and all else is; with any other error (ErrClosed, ErrInCallback) nothing is said of them: the flush was not begun.
 // Source: ucp_ep_flush_nbx.
 func (ep *Endpoint) Flush(ctx context.Context) error { return ep.FlushWith(ctx, FlushOptions{}) }
 

@@ -1,6 +1,7 @@
 package braid_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -130,5 +131,34 @@ func TestRefusalAndFlushes(t *testing.T) {
 	p.a.PostFlush().Release()
 	if err := p.a.Close(r.ctx); !errors.Is(err, braid.ErrAccess) {
 		t.Errorf("close: %v", err)
+	}
+}
+
+// TestRefusedInTheMiddle: of a put of which the peer has carried out a part before it refused the rest nobody says that nothing of it is there.
+func TestRefusedInTheMiddle(t *testing.T) {
+	for _, size := range []int{1000, 8 << 20} {
+		ctx := testContext(t)
+		p := still(ctx, t)
+		mem, err := p.bn.Register(make([]byte, size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := p.a.PostPut(bytes.Repeat([]byte{1}, size), mem.Key(braid.Write), 0)
+		for p.bw.Progress() == 0 || size > 1000 && mem.Bytes()[0] == 0 {
+		}
+		done := mem.Bytes()[0] == 1
+		for errors.Is(mem.Deregister(), braid.ErrBusy) {
+			p.bw.Progress()
+		}
+		flush := p.a.PostFlush()
+		for what, err := range map[string]error{"flush": p.runs(ctx, t, flush), "put": p.runs(ctx, t, q)} {
+			var op *braid.OpError
+			if done && size == 1000 && err == nil {
+				continue
+			}
+			if !errors.Is(err, braid.ErrAccess) || !errors.As(err, &op) || done && op.Fate != braid.Unknown {
+				t.Errorf("%d bytes, some of which are there: %v; %s: %v", size, done, what, err)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -140,12 +141,29 @@ func (b *Box) Uncovered() uint64 { return b.book.Issued() - b.covered }
 
 // Refused notes that the peer did not carry out an operation: op is its number, or 0 if it has none.
 func (b *Box) Refused(op uint64, err error) {
+	r := b.pool.Find(op)
+	if r != nil && r.Owner != request.Owner(b) {
+		r = nil
+	}
+	if r != nil {
+		r.Refused++
+		err = b.inPart(r, err)
+	}
 	if b.refusal.until = b.book.Issued(); b.refusal.err == nil {
 		b.refusal.err = err
 	}
-	if r := b.pool.Find(op); r != nil && r.Owner == request.Owner(b) && r.Err == nil {
+	if r != nil && r.Err == nil {
 		r.Err = err
 	}
+}
+
+// inPart is a refusal of one frame of r: unknown, while others may be executed.
+func (b *Box) inPart(r *request.Request, err error) error {
+	e, ok := err.(*outcome.Error)
+	if ok && r.Kind == request.Put && r.Posted+uint64(len(r.Payload)) > uint64(b.Limits.MaxFrame-wire.PutSize) {
+		e.Fate = outcome.Unknown
+	}
+	return err
 }
 
 // verdict is how a flush ends that has nothing left to wait for. A part, or a flush that nobody asks for, must not be why another says that all is well.

@@ -49,6 +49,7 @@ func (b *Box) directPart(r *request.Request) bool {
 		return false
 	}
 	r.Begun = true
+	r.Over++ // as a frame that is executed
 	r.Posted, r.Payload = r.Posted+uint64(n), r.Payload[n:]
 	if r.Whole = len(r.Payload) == 0; !r.Whole {
 		b.host.Later()

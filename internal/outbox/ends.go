@@ -19,6 +19,7 @@ func (b *Box) FrameSent(r *request.Request) {
 func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 	at, epoch := b.seat(tag), r.Epoch
 	r.Frames--
+	r.Over++
 	if r.Kind == request.AM && (r.Part == 0 || r.Closing) {
 		b.orderedLeft()
 	}
@@ -43,6 +44,9 @@ func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 
 // finish is the target's end of an operation with a request.
 func (b *Box) finish(r *request.Request) {
+	if e, ok := r.Err.(*outcome.Error); ok && r.Refused > 0 && r.Refused == r.Over {
+		e.Fate = outcome.NotExecuted // all of it was refused
+	}
 	epoch, off := r.Epoch, r.Off
 	r.Retired, r.Off = true, false
 	b.leave(r)

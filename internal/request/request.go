@@ -122,6 +122,8 @@ type Progress struct {
 	Waits    uint64 // bytes that count for the limit of what waits
 	Posted   uint64 // bytes that are in frames
 	Frames   uint32 // posted and not executed
+	Over     uint32 // posted, and executed or ended
+	Refused  uint32 // of these, by the peer
 	Lane     uint64 // of a put with a signal: where its frames are that are not executed; AnyLane: on several
 	Replies  uint32 // asked for and not here
 	Borrowed uint32 // zero-copy frames that hold the payload
