@@ -31,6 +31,7 @@ func within(t testing.TB) context.Context {
 // pair is two nodes: one listens, one dials.
 type pair struct {
 	server, client *braid.Node
+	sw, cw         *braid.Worker
 	sm, cm         *stream.Mux
 	ln             *stream.Listener
 }
@@ -42,19 +43,20 @@ func newPair(t testing.TB, so, co stream.Options) *pair {
 func newPairOver(t testing.TB, bo braid.Options, so, co stream.Options) *pair {
 	t.Helper()
 	p := &pair{}
-	side := func(o stream.Options) (*braid.Node, *stream.Mux) {
+	side := func(o stream.Options) (*braid.Node, *braid.Worker, *stream.Mux) {
 		n, err := braid.Open(bo)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := stream.New(n.Worker(), o)
+		w := n.Worker()
+		m, err := stream.New(w, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n, m
+		return n, w, m
 	}
-	p.server, p.sm = side(so)
-	p.client, p.cm = side(co)
+	p.server, p.sw, p.sm = side(so)
+	p.client, p.cw, p.cm = side(co)
 	t.Cleanup(p.close)
 	var err error
 	if p.ln, err = p.sm.Listen("127.0.0.1:0"); err != nil {

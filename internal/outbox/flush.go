@@ -204,13 +204,13 @@ func (b *Box) checkPartial() {
 	}
 }
 
-// cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted. A receive that reads its message waits here, too, but was not posted
-// on the endpoint: to cancel it would lose what a peer has sent.
+// cancelWaiting cancels what waits here, of all or of one region: it ends unexecuted. Not what the user has not posted on the endpoint, of which others than he
+// expect that it arrives: what a receive reads would be lost, and so would bytes in the middle of a stream.
 func (b *Box) cancelWaiting(key wire.RKey) {
 	for _, q := range []*request.Queue{&b.pendOrdered, &b.pendAny, &b.gets.pend} {
 		for r := q.Head(); r != nil; {
 			next := r.Next
-			if r.Kind != request.Receive && (key == (wire.RKey{}) || r.WorksOn(&key)) {
+			if !r.Indirect() && (key == (wire.RKey{}) || r.WorksOn(&key)) {
 				b.Cancel(r)
 			}
 			r = next

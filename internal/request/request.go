@@ -169,6 +169,11 @@ func (r *Request) Name() string {
 // Reads says whether it reads the peer's memory.
 func (r *Request) Reads() bool { return r.Kind == Get || r.Kind == Receive }
 
+// Indirect says whether the endpoint's user has not posted it there himself: a receive that reads its message, and a message of a stream.
+func (r *Request) Indirect() bool {
+	return r.Kind == Receive || r.Kind == AM && family.Reserved(r.ID) && !family.OfTag(r.ID)
+}
+
 // WorksOn says whether it is for the memory that a key is of, its bytes or its signal. The number of a region that is gone may be another one's now; its
 // secrets are not, and there is one for each set of rights.
 func (r *Request) WorksOn(key *wire.RKey) bool {
