@@ -42,6 +42,14 @@ func (r *refusing) parts() []refusalCase {
 			_ = r.p.a.FlushWith(r.ctx, braid.FlushOptions{Memory: r.key})
 			return r.flush()
 		}},
+		{"a flush of its memory with it", func() error {
+			r.refused(r.gone)
+			all, part := r.p.a.PostFlush(), r.p.a.PostFlushWith(braid.FlushOptions{Memory: r.gone})
+			if err := all.Wait(r.ctx); !errors.Is(err, braid.ErrAccess) {
+				r.t.Errorf("of everything: %v", err)
+			}
+			return part.Wait(r.ctx)
+		}},
 		{"a flush of buffers before", func() error {
 			r.refused(r.gone)
 			q := r.p.a.PostFlush()
