@@ -2,7 +2,7 @@ package litmus
 
 import "github.com/openbraid/braid/transport/sim"
 
-// few take a second, all together: every go test runs them.
+// few take a second of a processor, all together: every go test runs them.
 var few = []program{
 	{"P | P", 1, 0, sim.Reset},
 	{"P | P", 1, 1, sim.Reset},
@@ -21,7 +21,7 @@ var few = []program{
 	{"P | R", 2, 0, sim.Reset},
 }
 
-// many take a minute or two: make litmus runs them too.
+// many take ten seconds of a processor: make litmus runs them too.
 var many = []program{
 	{"M | P | M F", 1, 0, sim.Reset},
 	{"Q | M F", 1, 1, sim.Reset},
