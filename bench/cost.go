@@ -26,6 +26,7 @@ func (b *bench) costs(ctx context.Context, r *report) error {
 		} else {
 			defer clean()
 			o.Rails = func(ctx context.Context, list []calibrate.Sample, more ...string) ([]perf.Result, error) {
+				p.settings = more // of both sides: each sends
 				return batch(list, func(file string) (*exec.Cmd, func(), error) {
 					return b.client(ctx, p, append([]string{"--json", "-b", file, "--rails", "rail*", "--set", "lanes=auto"}, more...)...)
 				})

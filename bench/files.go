@@ -30,7 +30,8 @@ type place struct {
 	host        string   // the receiver's
 	listen      string
 	lanes       string
-	ns          string // of the sender
+	ns          string   // of the sender
+	settings    []string // of a server of perftest, besides
 }
 
 var here = place{host: "127.0.0.1", listen: "127.0.0.1", lanes: "1"}

@@ -151,7 +151,7 @@ func (b *bench) over(ctx context.Context, test string, p place, rails string) (f
 func (b *bench) client(ctx context.Context, p place, args ...string) (cmd *exec.Cmd, stop func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, runWithin)
 	c := &copies{b: b}
-	server := c.command(ctx, p.right, "perftest", "--shared", "--listen", p.listen, "-p", "0")
+	server := c.command(ctx, p.right, append([]string{"perftest", "--shared", "--listen", p.listen, "-p", "0"}, p.settings...)...)
 	port, err := c.serve(server)
 	if err != nil {
 		cancel()

@@ -96,7 +96,7 @@ func tagged(post func(*braid.Endpoint, uint64, []byte) braid.Request, unexpected
 }
 
 func flow(w *world, src []byte, posted func()) error {
-	if err := w.in.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := w.in.SetDeadline(time.Now().Add(cellWithin)); err != nil {
 		return err
 	}
 	wrote := make(chan error, 1)
