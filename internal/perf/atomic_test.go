@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/note"
 )
 
 var atomics = []string{"add", "ucp_fadd", "swap", "cswap"}
@@ -58,7 +59,7 @@ func TestAtomicsAreCounted(t *testing.T) {
 			t.Errorf("%s: the key is for more than atomics", test)
 		}
 	}
-	lost, err := newSession(openedNode(t), note{Test: "add", Size: 4, Slots: 1, Total: 3, Verify: true}, "")
+	lost, err := newSession(openedNode(t), note.Note{Test: "add", Size: 4, Slots: 1, Total: 3, Verify: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestAtomicParams(t *testing.T) {
 	if err := p.Validate(); err != nil || !p.IsLatency() {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := newSession(openedNode(t), note{Test: "fadd", Size: 16, Slots: 1}, ""); err == nil {
+	if _, err := newSession(openedNode(t), note.Note{Test: "fadd", Size: 16, Slots: 1}, ""); err == nil {
 		t.Error("a word of 16 bytes")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -46,7 +47,7 @@ func (c *client) pour(n int, m *meter.Meter) error {
 		}
 		done += k
 		if done == n {
-			if _, err := c.ask(note{Kind: kindCheck, Count: c.seq}, kindChecked); err != nil {
+			if _, err := c.ask(note.Note{Kind: note.Check, Count: c.seq}, note.Checked); err != nil {
 				return err
 			}
 		}

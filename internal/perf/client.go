@@ -17,6 +17,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/inbox"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/internal/perf/streams"
 	"github.com/openbraid/braid/internal/perf/trial"
@@ -46,7 +47,7 @@ type client struct {
 	w    *braid.Worker
 	ep   *braid.Endpoint
 
-	notes  inbox.Of[note]
+	notes  inbox.Of[note.Note]
 	echoes atomic.Uint64  // answers that arrived
 	ledger *ledger.Ledger // of echoes or gets, with verify
 
@@ -197,14 +198,14 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 		return nil, err
 	}
 	c.awake = context.AfterFunc(ctx, c.w.Wake)
-	c.w.HandleAM(idNote, func(m *braid.Message) {
-		n, err := parseNote(m.Payload())
+	c.w.HandleAM(note.ID, func(m *braid.Message) {
+		n, err := note.Parse(m.Payload())
 		if err != nil {
-			n = note{Kind: kindRefused, Text: err.Error()}
+			n = note.Note{Kind: note.Refused, Text: err.Error()}
 		}
 		c.notes.Put(n)
 	})
-	c.w.HandleAM(idEcho, c.echo)
+	c.w.HandleAM(note.Echo, c.echo)
 	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
 		c.awake()
 		c.node.Close()
@@ -228,7 +229,7 @@ func (c *client) echo(m *braid.Message) {
 func (c *client) begin(total uint64) error {
 	c.total = total
 	c.spot = spotOf(c.p.Size)
-	n := note{Kind: kindStart, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared, Sleep: c.p.Sleep}
+	n := note.Note{Kind: note.Start, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared, Sleep: c.p.Sleep}
 	if c.p.Lists.There {
 		n.Pieces = c.p.Lists.Sizes
 	}
@@ -255,7 +256,7 @@ func (c *client) begin(total uint64) error {
 		c.ledger = ledger.New(total)
 		c.ledger.Free = c.test.Get || c.test.Fetch
 	}
-	answer, err := c.ask(n, kindReady)
+	answer, err := c.ask(n, note.Ready)
 	switch {
 	case err != nil:
 	case c.test.Put || c.test.Get || c.test.Atomic:
@@ -267,27 +268,27 @@ func (c *client) begin(total uint64) error {
 }
 
 // ask sends a note and waits for the answer of the given kind.
-func (c *client) ask(n note, want kind) (note, error) {
+func (c *client) ask(n note.Note, want note.Kind) (note.Note, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, answerWithin)
 	defer cancel()
-	if err := c.ep.SendAM(ctx, idNote, nil, n.bytes()); err != nil {
-		return note{}, c.explain(err)
+	if err := c.ep.SendAM(ctx, note.ID, nil, n.Bytes()); err != nil {
+		return note.Note{}, c.explain(err)
 	}
 	for i := 1; ; i++ {
 		switch n, ok := c.notes.Take(); {
 		case ok && n.Kind == want:
 			return n, nil
-		case ok && n.Kind == kindRefused:
-			return note{}, fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
+		case ok && n.Kind == note.Refused:
+			return note.Note{}, fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
 		case ok:
-			return note{}, fmt.Errorf("the server at %s says %q instead of %q", c.ep.Addr(), n.Kind, want)
+			return note.Note{}, fmt.Errorf("the server at %s says %q instead of %q", c.ep.Addr(), n.Kind, want)
 		}
 		c.w.Progress()
 		if i%lookEvery != 0 {
 			continue
 		}
 		if err := c.alive(ctx); err != nil {
-			return note{}, err
+			return note.Note{}, err
 		}
 	}
 }
@@ -303,7 +304,7 @@ func (c *client) alive(ctx context.Context) error {
 // explain puts what the server said last in front of an error.
 func (c *client) explain(err error) error {
 	for n, ok := c.notes.Take(); ok; n, ok = c.notes.Take() {
-		if n.Kind == kindRefused {
+		if n.Kind == note.Refused {
 			return fmt.Errorf("the server at %s refuses: %s", c.ep.Addr(), n.Text)
 		}
 	}
@@ -312,14 +313,14 @@ func (c *client) explain(err error) error {
 
 // end has the server count what arrived.
 func (c *client) end() (Tally, error) {
-	stop := note{Kind: kindStop, More: c.p.More}
+	stop := note.Note{Kind: note.Stop, More: c.p.More}
 	if c.trial != nil {
 		stop.Total = c.seq
 	}
 	if err := c.last(); err != nil {
 		return Tally{}, err
 	}
-	answer, err := c.ask(stop, kindReport)
+	answer, err := c.ask(stop, note.Report)
 	if err != nil {
 		return Tally{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -68,7 +69,7 @@ func TestServerCountsMessages(t *testing.T) {
 		if seq == 5 {
 			body[99] ^= 1
 		}
-		if err := c.ep.SendAM(c.ctx, idData, head, body); err != nil {
+		if err := c.ep.SendAM(c.ctx, note.Data, head, body); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +96,7 @@ func TestServerCountsPuts(t *testing.T) {
 		if err := c.ep.Flush(c.ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.ask(note{Kind: kindCheck, First: first, Count: 4}, kindChecked); err != nil {
+		if _, err := c.ask(note.Note{Kind: note.Check, First: first, Count: 4}, note.Checked); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,12 +215,12 @@ func TestServerBears(t *testing.T) {
 	addr, _ := listening(t)
 	for _, test := range []string{"am_bw", "am_lat", "put_bw", "put_lat", "get", "add", "cswap"} {
 		c := dialed(t, addr, Params{Test: test, Size: 8, Verify: true}, 1)
-		for _, n := range []note{{Kind: kindCheck, Count: 1}, {Kind: kindCheck, First: 1 << 63, Count: 1 << 63}} {
-			if _, err := c.ask(n, kindChecked); err != nil {
+		for _, n := range []note.Note{{Kind: note.Check, Count: 1}, {Kind: note.Check, First: 1 << 63, Count: 1 << 63}} {
+			if _, err := c.ask(n, note.Checked); err != nil {
 				t.Fatalf("%s: %v", test, err)
 			}
 		}
-		if err := c.ep.SendAM(c.ctx, idData, nil, nil); err != nil {
+		if err := c.ep.SendAM(c.ctx, note.Data, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.end(); err != nil {
@@ -234,7 +235,7 @@ func TestServerBears(t *testing.T) {
 	}
 	defer stranger.node.Close()
 	// What he asks for is not looked at, let alone made, before he is let in.
-	if _, err := stranger.ask(note{Kind: kindStart, Client: stranger.id, Test: "get", Size: -1, Slots: 1}, kindReady); err == nil || !strings.Contains(err.Error(), "another client is being served") {
+	if _, err := stranger.ask(note.Note{Kind: note.Start, Client: stranger.id, Test: "get", Size: -1, Slots: 1}, note.Ready); err == nil || !strings.Contains(err.Error(), "another client is being served") {
 		t.Error(err)
 	}
 	for range maxSessions - 1 {
@@ -267,9 +268,9 @@ func TestVersions(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	w := n.Worker()
-	answer := make(chan note, 1)
-	w.HandleAM(idNote, func(m *braid.Message) {
-		var got note
+	answer := make(chan note.Note, 1)
+	w.HandleAM(note.ID, func(m *braid.Message) {
+		var got note.Note
 		if json.Unmarshal(m.Payload(), &got) == nil {
 			answer <- got
 		}
@@ -291,12 +292,12 @@ func TestVersions(t *testing.T) {
 		`{"version":4,"kind":"start","client":"x","test":"tag_bw","slots":1,"size":8,"pieces":[9]}`:    "a list of 9 bytes",
 		`{"version":4,"kind":"start","client":"x","test":"tag_bw","slots":1,"size":8,"pieces":[9,-1]}`: "0 bytes or more",
 	} {
-		if err := ep.SendAM(ctx, idNote, nil, []byte(text)); err != nil {
+		if err := ep.SendAM(ctx, note.ID, nil, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		select {
 		case got := <-answer:
-			if got.Kind != kindRefused || !strings.Contains(got.Text, want) {
+			if got.Kind != note.Refused || !strings.Contains(got.Text, want) {
 				t.Errorf("%s: %+v", text, got)
 			}
 		case <-ctx.Done():
@@ -354,7 +355,7 @@ func TestPairsRun(t *testing.T) {
 
 // What a client asks for is bounded before anything is made for it.
 func TestSessionIsBounded(t *testing.T) {
-	for _, n := range []note{
+	for _, n := range []note.Note{
 		{Test: "am_bw", Size: maxSize + 1, Slots: 1},
 		{Test: "am_bw", Size: -1, Slots: 1},
 		{Test: "put_bw", Size: maxSize, Slots: 5},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -20,20 +21,20 @@ func spoiled(t *testing.T, spoil func(*session)) (addr string) {
 	}
 	t.Cleanup(func() { n.Close() })
 	w := n.Worker()
-	w.HandleAM(idNote, func(m *braid.Message) {
-		got, err := parseNote(m.Payload())
-		answer := note{Kind: kindReport}
-		if err == nil && got.Kind == kindStart {
+	w.HandleAM(note.ID, func(m *braid.Message) {
+		got, err := note.Parse(m.Payload())
+		answer := note.Note{Kind: note.Report}
+		if err == nil && got.Kind == note.Start {
 			var ses *session
 			if ses, err = newSession(n, got, ""); err == nil {
 				spoil(ses)
-				answer = note{Kind: kindReady, Key: ses.mem.Key(ses.rights()).Bytes()}
+				answer = note.Note{Kind: note.Ready, Key: ses.mem.Key(ses.rights()).Bytes()}
 			}
 		}
 		if err != nil {
-			answer = note{Kind: kindRefused, Text: err.Error()}
+			answer = note.Note{Kind: note.Refused, Text: err.Error()}
 		}
-		m.Endpoint().PostAM(idNote, nil, answer.bytes()).Release()
+		m.Endpoint().PostAM(note.ID, nil, answer.Bytes()).Release()
 	})
 	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
@@ -146,10 +147,10 @@ func TestGetServerIsRobust(t *testing.T) {
 	if err := c.ep.Put(c.ctx, make([]byte, 8), c.key, 0); !errors.Is(err, braid.ErrAccess) {
 		t.Errorf("a put: %v", err)
 	}
-	if err := c.ep.SendAM(c.ctx, idData, make([]byte, pattern.WordLen), nil); err != nil {
+	if err := c.ep.SendAM(c.ctx, note.Data, make([]byte, pattern.WordLen), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.ask(note{Kind: kindCheck, Count: 1}, kindChecked); err != nil {
+	if _, err := c.ask(note.Note{Kind: note.Check, Count: 1}, note.Checked); err != nil {
 		t.Fatal(err)
 	}
 	m := newMeter(&c.p, nil)

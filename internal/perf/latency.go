@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -59,7 +60,7 @@ func (c *client) hopMessage(seq uint64) error {
 		pattern.Fill(c.body, pattern.Base(seq, false))
 	}
 	want := c.echoes.Load() + 1
-	if err := c.ep.SendAM(c.ctx, idData, c.head, c.body); err != nil {
+	if err := c.ep.SendAM(c.ctx, note.Data, c.head, c.body); err != nil {
 		return err
 	}
 	for i := 1; c.echoes.Load() < want; i++ {

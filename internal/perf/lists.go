@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/gather"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/iov"
 )
@@ -58,7 +59,7 @@ func (c *client) passList(s *slot) error {
 	case c.test.Tag:
 		err = iov.SendTag(c.ctx, c.ep, s.seq, l)
 	default:
-		err = iov.SendAM(c.ctx, c.ep, idData, s.head, l)
+		err = iov.SendAM(c.ctx, c.ep, note.Data, s.head, l)
 	}
 	if err == nil {
 		c.completed()

@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/inbox"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/streams"
 )
 
@@ -37,7 +38,7 @@ type server struct {
 	w    *braid.Worker
 	ln   *braid.Listener
 
-	notes    inbox.Of[note]
+	notes    inbox.Of[note.Note]
 	gone     inbox.Of[*braid.Endpoint]
 	sessions atomic.Pointer[[]*session] // read by handlers, replaced by the loop
 	client   string                     // who is served
@@ -86,8 +87,8 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 	}
 	defer s.node.Close()
 	defer context.AfterFunc(ctx, s.w.Wake)()
-	s.w.HandleAM(idNote, s.note)
-	s.w.HandleAM(idData, s.data)
+	s.w.HandleAM(note.ID, s.note)
+	s.w.HandleAM(note.Data, s.data)
 	if p.Shared {
 		m, err := streams.Serve(s.w, s.taker)
 		if err != nil {
@@ -162,37 +163,37 @@ func (s *server) rest(sessions []*session) {
 
 // note is the handler of the dialogue.
 func (s *server) note(m *braid.Message) {
-	n, err := parseNote(m.Payload())
+	n, err := note.Parse(m.Payload())
 	if err != nil {
-		s.reply(m.Endpoint(), note{Kind: kindRefused, Text: err.Error()})
+		s.reply(m.Endpoint(), note.Note{Kind: note.Refused, Text: err.Error()})
 		return
 	}
-	n.from = m.Endpoint()
+	n.From = m.Endpoint()
 	s.notes.Put(n)
 }
 
 // reply posts a note: it may be called from handlers.
-func (s *server) reply(to *braid.Endpoint, n note) { to.PostAM(idNote, nil, n.bytes()).Release() }
+func (s *server) reply(to *braid.Endpoint, n note.Note) { to.PostAM(note.ID, nil, n.Bytes()).Release() }
 
 // take deals with one note of a client.
-func (s *server) take(n note) {
-	ses := s.session(n.from)
+func (s *server) take(n note.Note) {
+	ses := s.session(n.From)
 	switch {
-	case n.Kind == kindStart && ses == nil:
+	case n.Kind == note.Start && ses == nil:
 		s.start(n)
-	case n.Kind == kindCheck && ses != nil && ses.taker != nil:
-		ses.taker.When(n.Count, func() { s.reply(n.from, note{Kind: kindChecked}) })
-	case n.Kind == kindCheck && ses != nil:
+	case n.Kind == note.Check && ses != nil && ses.taker != nil:
+		ses.taker.When(n.Count, func() { s.reply(n.From, note.Note{Kind: note.Checked}) })
+	case n.Kind == note.Check && ses != nil:
 		ses.check(n.First, n.Count)
-		s.reply(n.from, note{Kind: kindChecked})
-	case n.Kind == kindStop && ses != nil:
+		s.reply(n.From, note.Note{Kind: note.Checked})
+	case n.Kind == note.Stop && ses != nil:
 		ses.trim(n.Total)
 		s.settle(ses)
 		s.ran = !n.More
-		s.reply(n.from, note{Kind: kindReport, Tally: ses.final()})
-		s.end(n.from)
+		s.reply(n.From, note.Note{Kind: note.Report, Tally: ses.final()})
+		s.end(n.From)
 	default:
-		s.reply(n.from, note{Kind: kindRefused, Text: fmt.Sprintf("%q is not what comes next", n.Kind)})
+		s.reply(n.From, note.Note{Kind: note.Refused, Text: fmt.Sprintf("%q is not what comes next", n.Kind)})
 	}
 }
 
@@ -210,36 +211,36 @@ func (s *server) settle(ses *session) {
 }
 
 // start begins a session, or says why not.
-func (s *server) start(n note) {
+func (s *server) start(n note.Note) {
 	var ses *session
 	err := s.admits(n)
 	if err == nil {
 		ses, err = newSession(s.node, n, s.p.CPUs)
 	}
 	if err != nil {
-		s.p.Log("refused %s: %v", n.from.Addr(), err)
-		s.reply(n.from, note{Kind: kindRefused, Text: err.Error()})
+		s.p.Log("refused %s: %v", n.From.Addr(), err)
+		s.reply(n.From, note.Note{Kind: note.Refused, Text: err.Error()})
 		return
 	}
 	s.client = n.Client
-	if !s.isOpen(n.from) {
-		s.open = append(s.open, n.from)
+	if !s.isOpen(n.From) {
+		s.open = append(s.open, n.From)
 	}
 	next := append([]*session{ses}, *s.sessions.Load()...)
 	s.sessions.Store(&next)
-	answer := note{Kind: kindReady}
+	answer := note.Note{Kind: note.Ready}
 	if ses.mem != nil {
 		answer.Key = ses.mem.Key(ses.rights()).Bytes()
 	}
-	s.p.Log("%s, %d bytes, for %s", n.Test, n.Size, n.from.Addr())
-	s.reply(n.from, answer)
+	s.p.Log("%s, %d bytes, for %s", n.Test, n.Size, n.From.Addr())
+	s.reply(n.From, answer)
 }
 
 // maxSessions is how many tests one client has at a time: two couples of endpoints, one of which is about to leave.
 const maxSessions = 4
 
 // admits says why not, before anything is made for who asks.
-func (s *server) admits(n note) error {
+func (s *server) admits(n note.Note) error {
 	switch {
 	case n.Client == "" || s.client != "" && s.client != n.Client && s.serving():
 		return errors.New("another client is being served; try again when it has left")

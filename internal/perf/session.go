@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/ledger"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 	"github.com/openbraid/braid/internal/perf/streams"
 )
@@ -40,7 +41,7 @@ type puts struct {
 	next  uint64      // the put that is waited for
 }
 
-func newSession(node *braid.Node, n note, cpu string) (*session, error) {
+func newSession(node *braid.Node, n note.Note, cpu string) (*session, error) {
 	t, err := catalog.Lookup(n.Test)
 	if err != nil {
 		return nil, fmt.Errorf("%q is no test here: use the same braid on both sides", n.Test)
@@ -49,7 +50,7 @@ func newSession(node *braid.Node, n note, cpu string) (*session, error) {
 		t.Stream && n.Size == 0 || t.Atomic && n.Size != 4 && n.Size != 8 || t.Put && t.Latency && (n.Size < pattern.WordLen || n.Shared && n.Size != pattern.WordLen) {
 		return nil, fmt.Errorf("parameters out of range: size %d, slots %d, total %d", n.Size, n.Slots, n.Total)
 	}
-	ses := &session{ep: n.from, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
+	ses := &session{ep: n.From, test: t, verify: n.Verify, total: n.Total, sleep: n.Sleep, body: make([]byte, n.Size)}
 	ses.put = puts{size: n.Size, slots: n.Slots, spot: spotOf(n.Size)}
 	if n.Verify && !t.Get && !t.Atomic { // gets arrive at the client
 		ses.ledger = ledger.New(n.Total)
@@ -114,7 +115,7 @@ func (s *server) data(m *braid.Message) {
 	} else {
 		head = ses.header(len(head))
 	}
-	ep.PostAM(idEcho, head, body).Release()
+	ep.PostAM(note.Echo, head, body).Release()
 }
 
 // blankHeader is what headers without meaning are cut from.

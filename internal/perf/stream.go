@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/gather"
 	"github.com/openbraid/braid/internal/perf/meter"
+	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
 
@@ -128,7 +129,7 @@ func (c *client) postMessage(s *slot) braid.Request {
 	if c.test.Tag {
 		return postTag(&c.test, c.ep, s.seq, s.body)
 	}
-	return c.ep.PostAM(idData, s.head, s.body)
+	return c.ep.PostAM(note.Data, s.head, s.body)
 }
 
 // drain waits for all of them, at the server too.
@@ -211,7 +212,7 @@ func (c *client) rounds(n int, m *meter.Meter) error {
 		}
 		m.Lap(k)
 		done += k
-		if _, err := c.ask(note{Kind: kindCheck, First: first, Count: uint64(k)}, kindChecked); err != nil {
+		if _, err := c.ask(note.Note{Kind: note.Check, First: first, Count: uint64(k)}, note.Checked); err != nil {
 			return err
 		}
 		m.Skip()
