@@ -191,6 +191,28 @@ func TestWorkerFlushTellsAll(t *testing.T) {
 	}
 }
 
+// The flush of a worker waits for an endpoint that is being closed, too, and ends with its close.
+func TestWorkerFlushAndClose(t *testing.T) {
+	ctx := testContext(t)
+	p := still(ctx, t)
+	p.a.PostPut(make([]byte, 8), registered(t, p.bn, 8), 0).Release()
+	closed := make(chan error, 1)
+	go func() { closed <- p.a.Close(ctx) }()
+	for begun := false; !begun && ctx.Err() == nil; {
+		q := p.a.PostFlush()
+		done, err := q.Test()
+		begun = done && errors.Is(err, braid.ErrClosed)
+		q.Release()
+	}
+	q := p.aw.PostFlush()
+	if !under(q) {
+		t.Error("an endpoint that is being closed is not flushed, and the worker's flush has ended")
+	}
+	if err := errors.Join(p.runs(ctx, t, q), <-closed); err != nil {
+		t.Error(err)
+	}
+}
+
 // The flush of a worker waits for the slowest of its endpoints.
 func TestWorkerFlushWaitsForAll(t *testing.T) {
 	ctx := testContext(t)

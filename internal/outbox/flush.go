@@ -19,11 +19,16 @@ type Flushing struct {
 
 // PostFlush ends when every operation posted before is executed at the target, or those of f are.
 func (b *Box) PostFlush(f Flushing) (*request.Request, error) {
-	switch {
-	case b.shut != nil && errors.Is(b.shut, outcome.ErrClosed):
+	if b.shut != nil && errors.Is(b.shut, outcome.ErrClosed) {
 		return nil, b.fail("flush", outcome.NotExecuted, b.shut)
-	case b.shut != nil:
-		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.shut, b.Uncovered()))
+	}
+	return b.postFlush(f)
+}
+
+// postFlush is PostFlush, also of what is being closed: such a flush ends with the close.
+func (b *Box) postFlush(f Flushing) (*request.Request, error) {
+	if b.end != nil {
+		return nil, b.fail("flush", outcome.Unknown, outcome.Uncovered(b.end, b.Uncovered()))
 	}
 	lanes, err := b.Chosen(f.Lanes)
 	if err == nil && f.Key != (wire.RKey{}) {
@@ -113,7 +118,8 @@ func (b *Box) Recheck() {
 
 // EndClose ends a close that was posted: with nil, everything is covered.
 func (b *Box) EndClose(r *request.Request, err error) {
-	if err == nil {
+	agreed := err == nil
+	if agreed {
 		b.covered = b.book.Issued()
 		err = b.verdict(r)
 	} else {
@@ -122,6 +128,9 @@ func (b *Box) EndClose(r *request.Request, err error) {
 	b.flushes.Remove(r)
 	r.Retired = true
 	b.report(r, err)
+	if agreed {
+		b.Recheck() // flushes of the worker stand behind it
+	}
 }
 
 // selection is what a flush of a part waits for, of the epochs up to its own. One of the three.

@@ -5,13 +5,13 @@ import (
 	"github.com/openbraid/braid/internal/request"
 )
 
-// PostFlushes is PostFlush of several boxes; it ends with the last of them, with all their errors. What one waits for keeps no other
+// PostFlushes is PostFlush of several boxes, also of those that are being closed; it ends with the last of them, with all their errors. What one waits for keeps no other
 // from making progress. The request has no owner.
 func PostFlushes(boxes []*Box, f Flushing, p *request.Pool) (*request.Request, error) {
 	var whole *request.Request
 	var errs error
 	for _, b := range boxes {
-		r, err := b.PostFlush(f)
+		r, err := b.postFlush(f)
 		errs = outcome.Both("flush", errs, err)
 		if r == nil {
 			continue

@@ -170,16 +170,14 @@ func remove(ls []*link, l *link) []*link {
 	return slices.DeleteFunc(ls, func(o *link) bool { return o == l })
 }
 
-// PostFlush is that of each endpoint that does not flush already, to close. See outbox.PostFlushes.
+// PostFlush is that of each endpoint. See outbox.PostFlushes.
 func (w *Worker) PostFlush(f outbox.Flushing) (*request.Request, error) {
 	if w.closed {
 		return nil, &outcome.Error{Op: "flush", Err: outcome.ErrClosed}
 	}
-	var boxes []*outbox.Box
-	for _, ep := range w.endpoints {
-		if ep.state != life.Closing {
-			boxes = append(boxes, ep.box)
-		}
+	boxes := make([]*outbox.Box, len(w.endpoints))
+	for i, ep := range w.endpoints {
+		boxes[i] = ep.box
 	}
 	return outbox.PostFlushes(boxes, f, &w.pool)
 }
