@@ -8,6 +8,7 @@ import (
 
 	"github.com/openbraid/braid/internal/perf/duo"
 	"github.com/openbraid/braid/internal/perf/median"
+	"github.com/openbraid/braid/transport/shm"
 )
 
 const (
@@ -45,19 +46,35 @@ func fenceRows() (all []fenceRow) {
 	return all
 }
 
+// usable says what a system has not that some rows need.
+var usable = map[string]func() error{"shm": shm.Usable}
+
+// lacks says whether this system has no such transport, and notes that of a row.
+func (r *report) lacks(kind, name string) bool {
+	check := usable[kind]
+	if check == nil {
+		return false
+	}
+	err := check()
+	if err != nil {
+		r.Skipped = append(r.Skipped, name+": "+err.Error())
+	}
+	return err != nil
+}
+
 // fences measures what a fence costs.
-func (b *bench) fences(ctx context.Context) (rows []row, err error) {
+func (b *bench) fences(ctx context.Context, r *report) error {
 	for _, c := range fenceRows() {
-		if !b.wants(c.name) {
+		if !b.wants(c.name) || r.lacks(c.transport, c.name) {
 			continue
 		}
-		r, err := c.measure(ctx)
+		row, err := c.measure(ctx)
 		if err != nil {
-			return rows, fmt.Errorf("%s: %w", c.name, err)
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		rows = append(rows, r)
+		r.Rows = append(r.Rows, row)
 	}
-	return rows, nil
+	return nil
 }
 
 // measure makes blocks of it and of what it is compared with, in turns.
@@ -152,7 +169,7 @@ func (b *bench) fencesUCX(ctx context.Context, r *report) error {
 				defer cancel()
 				return ucx.Puts(ctx, t, fence, ucxLoop)
 			}
-			if b.wants(c.name) {
+			if b.wants(c.name) && !r.lacks(t, c.name) {
 				list = append(list, c)
 			}
 		}

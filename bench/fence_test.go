@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -46,6 +47,9 @@ func TestFenceRows(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for _, c := range fenceRows() {
+		if (&report{}).lacks(c.transport, c.name) {
+			continue
+		}
 		c.n = 2 * fenceBlocks
 		r, err := c.measure(ctx)
 		if err != nil {
@@ -54,5 +58,16 @@ func TestFenceRows(t *testing.T) {
 		if r.Ours <= 0 && !strings.HasSuffix(c.name, "/behind") || r.Verdict == "" || c.than != "" && (r.Ratio == nil || r.Theirs <= 0) {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// Rows over a transport that the system has not are left out, and named.
+func TestFenceRowsWithoutShm(t *testing.T) {
+	was := usable
+	t.Cleanup(func() { usable = was })
+	usable = map[string]func() error{"shm": func() error { return errors.New("no such memory") }}
+	b, r := &bench{only: regexp.MustCompile("^fence/shm/")}, report{}
+	if err := b.fences(t.Context(), &r); err != nil || len(r.Rows) != 0 || len(r.Skipped) != 3 || !strings.HasSuffix(r.Skipped[0], ": no such memory") {
+		t.Errorf("%d rows, skipped %q, %v", len(r.Rows), r.Skipped, err)
 	}
 }

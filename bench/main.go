@@ -89,15 +89,13 @@ func (b *bench) measure(ctx context.Context, r *report) error {
 	} else if err := b.between(ctx, r); err != nil {
 		return err
 	}
-	rows, err := b.fences(ctx)
-	r.Rows = append(r.Rows, rows...)
-	if err == nil {
-		err = b.fencesUCX(ctx, r)
-	}
-	if err != nil {
+	if err := b.fences(ctx, r); err != nil {
 		return err
 	}
-	rows, err = b.idle(ctx)
+	if err := b.fencesUCX(ctx, r); err != nil {
+		return err
+	}
+	rows, err := b.idle(ctx)
 	r.Rows = append(r.Rows, rows...)
 	return err
 }
