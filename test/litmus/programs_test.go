@@ -103,10 +103,8 @@ var many = []program{
 	{"Q @1 P || P @0 P W", 2, 0, sim.Reset},
 	{"P @c P || P @0 | P", 1, 0, sim.Reset},
 	{"P @c Q | P @0 | P", 1, 1, sim.Reset},
-}
 
-// most take ten minutes.
-var most = []program{
+	// What has most states.
 	{"Q | P F", 2, 1, sim.Reset},
 	{"Q | M", 2, 1, sim.Reset},
 	{"S P | M", 2, 1, sim.Reset},
