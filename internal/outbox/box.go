@@ -169,7 +169,11 @@ func (b *Box) inPart(r *request.Request, err error) error {
 // verdict is how a flush ends that has nothing left to wait for. A part, or a flush that nobody asks for, must not be why another says that all is well.
 func (b *Box) verdict(r *request.Request) error {
 	err := cmp.Or(r.Err, b.refusal.err)
-	if r.Result == nil && r.Issued >= b.refusal.until && r.Heard() {
+	switch {
+	case b.refusal.err == nil || r.Result != nil || r.Issued < b.refusal.until || !r.Heard():
+	case r.PartOf != nil: // which may be let go before it ends
+		r.PartOf.Result = append(tales(r.PartOf), tale{b, b.refusal.err, r.Issued})
+	default:
 		b.tell()
 	}
 	return err

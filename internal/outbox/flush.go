@@ -44,10 +44,13 @@ func (b *Box) postFlush(f Flushing) (*request.Request, error) {
 	epoch, nothing := b.cut()
 	s := b.selected(f, epoch)
 	switch {
-	case s == nil && nothing:
+	case s == nil && nothing && b.refusal.err == nil:
 		b.covered = b.book.Issued()
-		return nil, b.tell()
+		return nil, nil
 	case s == nil:
+		if nothing {
+			b.host.Wake() // it ends in the next turn, if somebody still wants to be told then
+		}
 		return b.flush(request.Flush, epoch, nothing), nil
 	case nothing || b.passed(s):
 		return nil, b.refusal.err

@@ -29,6 +29,19 @@ func PostFlushes(boxes []*Box, f Flushing, p *request.Pool) (*request.Request, e
 	return nil, errs
 }
 
+// tale is a refusal that a flush of several boxes tells when it ends, and of up to which operation.
+type tale struct {
+	b      *Box
+	err    error
+	issued uint64
+}
+
+// tales are those that such a flush has heard of.
+func tales(whole *request.Request) []tale {
+	all, _ := whole.Result.([]tale)
+	return all
+}
+
 // partEnded: a flush that is part of another one ended.
 func (b *Box) partEnded(whole *request.Request, err error) {
 	whole.Replies--
@@ -39,6 +52,12 @@ func (b *Box) partEnded(whole *request.Request, err error) {
 		return
 	}
 	whole.Retired = true
+	for _, t := range tales(whole) {
+		if whole.Heard() && t.b.refusal.err == t.err && t.issued >= t.b.refusal.until {
+			t.b.tell()
+		}
+	}
+	whole.Result = nil
 	if whole.Reported { // its user did not want to wait
 		b.pool.Put(whole)
 		return

@@ -42,6 +42,9 @@ func (b *Box) leave(r *request.Request) {
 // Dispatch posts what can be posted and returns the number of frames.
 func (b *Box) Dispatch() (n int) {
 	b.checkRooms() // what waited may have been canceled
+	if r := b.flushes.Head(); r != nil && r.Whole && r.Kind == request.Flush {
+		b.Recheck()
+	}
 	if len(b.up) == 0 {
 		return 0
 	}
