@@ -41,6 +41,8 @@ type Attr struct {
 	Frame time.Duration
 	// ZeroCopy is the payload size from which a frame posted with ZeroCopy is cheaper than a copy. 0: never.
 	ZeroCopy int
+	// Asks says that Progress asks the system also when nothing has arrived. Who has other interfaces to ask may do so less often.
+	Asks bool
 }
 
 // Iface is one transport of one worker.

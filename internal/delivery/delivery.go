@@ -79,13 +79,12 @@ func (q *Queue) Bytes() uint64 { return q.bytes }
 // Len is the number of calls that are due and not taken.
 func (q *Queue) Len() int { return len(q.calls) }
 
-// Take takes the calls that are due, appended to buf. The caller runs them, in order, and then calls Finish.
-func (q *Queue) Take(buf []Call) []Call {
-	buf = append(buf, q.calls...)
-	clear(q.calls)
-	q.calls = q.calls[:0]
+// Take takes the calls that are due, and leaves the memory of buf, of which nothing is left, for those to come. The caller runs them, in order, and then
+// calls Finish.
+func (q *Queue) Take(buf []Call) (due []Call) {
+	due, q.calls = q.calls, buf[:0]
 	q.last = nil
-	return buf
+	return due
 }
 
 // Run runs one call. It needs nothing of the queue that changes.

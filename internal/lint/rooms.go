@@ -53,6 +53,7 @@ var rooms = []room{
 	{dir: "fault", rank: 2, kind: contract},
 	{dir: "internal/ledger", rank: 2, kind: service},
 	{dir: "internal/mpool", rank: 2, kind: service},
+	{dir: "internal/rota", rank: 2, kind: service},
 	{dir: "rdma/soft/carrier", rank: 2, kind: contract},
 	{dir: "rdma/soft/pace", rank: 2, kind: service},
 	{dir: "rdma/verbs/books", rank: 2, kind: service},

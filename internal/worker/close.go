@@ -131,9 +131,7 @@ func (ep *Endpoint) Abort() {
 			l.post(wire.IDClose, wire.Close{Code: wire.CloseAborted}.AppendTo(w.Head[:0]))
 		}
 		if !w.inTurn {
-			for _, i := range w.ifaces {
-				i.Flush()
-			}
+			w.rota.Flush()
 		}
 		ep.end(life.Broke, outcome.ErrClosed)
 	}

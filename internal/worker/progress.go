@@ -11,15 +11,10 @@ func (w *Worker) Turn() int {
 	w.inTurn = true
 	w.room.Turn()
 	w.now = w.clock.Tick(w.now)
-	n := 0
-	for _, i := range w.ifaces {
-		n += i.Progress()
-	}
+	n := w.rota.Progress(w.now)
 	n += w.turns.Run(w.now)
 	n += w.dispatch()
-	for _, i := range w.ifaces {
-		i.Flush()
-	}
+	w.rota.Flush()
 	w.buryAll()
 	w.inTurn = false
 	return n
@@ -30,19 +25,15 @@ func (w *Worker) Flush() {
 	if w.inTurn {
 		return
 	}
-	for _, i := range w.ifaces {
-		i.Flush()
-	}
+	w.rota.Flush()
 	w.buryAll()
 }
 
 // Deadline is the time of the worker's clock at which Turn must run even if nothing arrives; 0 is never.
 func (w *Worker) Deadline() time.Duration {
 	d := w.turns.Next()
-	for _, i := range w.ifaces {
-		if t := i.Deadline(); t != 0 && (d == 0 || t < d) {
-			d = t
-		}
+	if t := w.rota.Deadline(); t != 0 && (d == 0 || t < d) {
+		d = t
 	}
 	return d
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/rota"
 	"github.com/openbraid/braid/internal/secret"
 	"github.com/openbraid/braid/internal/tags"
 	"github.com/openbraid/braid/internal/timer"
@@ -53,7 +54,7 @@ type Worker struct {
 	naming
 	ground paths.Ground // of all endpoints' paths: this host's rails, too
 	mem    *memory.Table
-	ifaces []transport.Iface
+	below
 
 	endpoints []*Endpoint // in the order of their ids
 	lastID    uint64
@@ -72,6 +73,12 @@ type Worker struct {
 
 	delivery.Handlers
 	state
+}
+
+// below is what carries frames.
+type below struct {
+	ifaces []transport.Iface
+	rota   rota.Rota // of them
 }
 
 // state is what the post path would otherwise allocate, and what a worker counts.
@@ -112,6 +119,7 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: transport %s: %w", t.Name(), err)
 		}
 		w.ifaces = append(w.ifaces, i)
+		w.rota.Add(i)
 		w.ground.Ifaces, w.ground.Near = w.ifaces, paths.Near(w.ifaces)
 	}
 	if len(w.ifaces) == 0 {
@@ -136,9 +144,7 @@ func (w *Worker) Close() error {
 	for _, l := range w.room.Empty() {
 		w.bury(l)
 	}
-	for _, i := range w.ifaces {
-		i.Flush() // what says good-bye
-	}
+	w.rota.Flush() // what says good-bye
 	w.buryAll()
 	var err error
 	for _, i := range w.ifaces {
@@ -178,9 +184,7 @@ func (w *Worker) EventFDs() []int {
 // Watch says whether anybody waits for these descriptors; at first somebody does.
 func (w *Worker) Watch(on bool) {
 	w.clock.Poll(!on)
-	for _, i := range w.ifaces {
-		i.Watch(on)
-	}
+	w.rota.Watch(on)
 }
 
 func (w *Worker) endpoint(id uint64) *Endpoint {

@@ -4,7 +4,7 @@
 //	Dial, Listen ───┤
 //	                └─ else ────────────────> tcp
 //
-// Programs import it and hand it to braid.Open; it knows package transport only. An address belongs to one transport, on both sides alike: that
+// Programs import it and hand it to braid.Open; it knows package transport, and how to take turns with several (internal/rota). An address belongs to one transport, on both sides alike: that
 // of its rail.
 //
 // Invariants:

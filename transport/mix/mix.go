@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/poll"
+	"github.com/openbraid/braid/internal/rota"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -40,7 +41,7 @@ func (m *mix) all() []transport.Transport {
 
 // Open implements transport.Transport.
 func (m *mix) Open(env transport.Env) (transport.Iface, error) {
-	f := &iface{m: m}
+	f := &iface{m: m, now: env.Now}
 	for _, t := range m.all() {
 		i, err := t.Open(env)
 		if err != nil {
@@ -48,6 +49,7 @@ func (m *mix) Open(env transport.Env) (transport.Iface, error) {
 			return nil, err
 		}
 		f.ifaces = append(f.ifaces, i)
+		f.rota.Add(i)
 	}
 	return f, f.watch()
 }
@@ -55,7 +57,9 @@ func (m *mix) Open(env transport.Env) (transport.Iface, error) {
 // iface is one interface of each part, rest first.
 type iface struct {
 	m      *mix
+	now    func() time.Duration
 	ifaces []transport.Iface
+	rota   rota.Rota // of them
 	poll   poll.Poller
 	polled bool // poll is open
 	closed bool
@@ -104,6 +108,7 @@ func (f *iface) Attr() transport.Attr {
 		b := i.Attr()
 		a.MaxHead, a.MaxFrame = min(a.MaxHead, b.MaxHead), min(a.MaxFrame, b.MaxFrame)
 		a.InOrder = a.InOrder && b.InOrder
+		a.Asks = a.Asks || b.Asks
 	}
 	a.Name = "mix"
 	return a
@@ -137,29 +142,13 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 }
 
 // Progress implements transport.Iface.
-func (f *iface) Progress() (n int) {
-	for _, i := range f.ifaces {
-		n += i.Progress()
-	}
-	return n
-}
+func (f *iface) Progress() int { return f.rota.Progress(f.now()) }
 
 // Flush implements transport.Iface.
-func (f *iface) Flush() {
-	for _, i := range f.ifaces {
-		i.Flush()
-	}
-}
+func (f *iface) Flush() { f.rota.Flush() }
 
 // Deadline implements transport.Iface.
-func (f *iface) Deadline() (at time.Duration) {
-	for _, i := range f.ifaces {
-		if d := i.Deadline(); d != 0 && (at == 0 || d < at) {
-			at = d
-		}
-	}
-	return at
-}
+func (f *iface) Deadline() time.Duration { return f.rota.Deadline() }
 
 // EventFD implements transport.Iface.
 func (f *iface) EventFD() int {
@@ -170,11 +159,7 @@ func (f *iface) EventFD() int {
 }
 
 // Watch implements transport.Iface.
-func (f *iface) Watch(on bool) {
-	for _, i := range f.ifaces {
-		i.Watch(on)
-	}
-}
+func (f *iface) Watch(on bool) { f.rota.Watch(on) }
 
 // Close implements transport.Iface.
 func (f *iface) Close() error {

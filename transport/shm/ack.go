@@ -11,11 +11,16 @@ import (
 // ackBytes is how much one acknowledgement covers at most, or what fills a quarter of a window.
 const ackBytes = 1 << 20
 
+// heardFrames is up to how many acknowledged frames are left until nothing comes: to end them takes a tenth of what a message takes, and the message is
+// waited for. Who sleeps leaves none.
+const heardFrames = 32
+
 // acks is what the peer is owed. Who owes is listed without a look at the clock, which takes as long as a slot.
 type acks struct {
 	ledger.Covered
 	listed bool          // in iface.owing
 	until  time.Duration // it must go out then; 0: nobody has looked at the clock
+	heard  uint64        // position that the peer has acknowledged, of which the books don't know yet; 0: none
 }
 
 // said: a slot has carried an acknowledgement.

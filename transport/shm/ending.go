@@ -70,6 +70,9 @@ func (ep *endpoint) fail(op string, err error) {
 
 // broke tells the sink, once, and lets it decide about the frames.
 func (ep *endpoint) broke(err error) {
+	if ep.settleHeard(); ep.state == closed {
+		return // by who was told
+	}
 	ep.note(evBroke)
 	ep.led.Hold()
 	ep.hangUp()

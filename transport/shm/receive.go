@@ -26,6 +26,8 @@ func (ep *endpoint) turn() (n int) {
 	}
 	if ep.in != nil && ep.fault&Deaf == 0 && ep.in.Ready() {
 		n = ep.receive()
+	} else if ep.acks.heard != 0 {
+		n = ep.settleHeard()
 	}
 	if ep.blocked && ep.writes() && ep.out.Freed() {
 		ep.pump()
@@ -192,7 +194,9 @@ func (ep *endpoint) hand(h ring.Header, size uint32) {
 	buf.Release()
 	if r.taking {
 		r.accept()
-		ep.soil()
+		if !ep.acks.listed || ep.overdue() {
+			ep.soil()
+		}
 	}
 	ep.hear(h)
 }
@@ -205,7 +209,7 @@ func (ep *endpoint) hear(h ring.Header) {
 	if h.Flags&flagAckNow != 0 && ep.acks.Hurry(ep.recv.accepted) {
 		ep.soil()
 	}
-	base := ep.led.Acked()
+	base := max(ep.led.Acked(), ep.acks.heard)
 	d := h.Ack - uint32(base)
 	if d == 0 {
 		return
@@ -215,9 +219,23 @@ func (ep *endpoint) hear(h ring.Header) {
 			transport.ErrProtocol, transport.ErrPosition, base+uint64(d), base, ep.send.sent)))
 		return
 	}
-	_ = ep.led.Ack(base + uint64(d)) // in range, as was just checked
+	ep.acks.heard = base + uint64(d)
+	if h.ID == 0 || ep.acks.heard-ep.led.Acked() >= heardFrames || ep.starved || ep.f.turn.watched {
+		ep.settleHeard()
+	}
+}
+
+// settleHeard ends the frames that the peer has acknowledged. Whoever waits for the frame with which that came has it by now.
+func (ep *endpoint) settleHeard() int {
+	heard := ep.acks.heard
+	ep.acks.heard = 0
+	if heard == 0 || ep.state != up || ep.led.Held() {
+		return 0
+	}
+	_ = ep.led.Ack(heard) // in range, as was checked when it came
 	ep.settle()
 	ep.room()
+	return 1
 }
 
 // strange says what is wrong with a piece.
@@ -264,7 +282,7 @@ func (ep *endpoint) leftovers() (n int) {
 		}
 		return n
 	}
-	return ep.forget() + ep.room()
+	return ep.settleHeard() + ep.forget() + ep.room()
 }
 
 // room calls the sink if it waits for room and there is some.

@@ -16,7 +16,11 @@ func (f *iface) Watch(on bool) {
 	}
 	f.turn.watched = on
 	for i := 0; on && i < len(f.eps); i++ {
-		f.eps[i].settle()
+		ep := f.eps[i]
+		if ep.settle(); ep.acks.heard != 0 {
+			ep.postpone()
+			f.ring()
+		}
 	}
 	if on && f.turn.awake > 0 {
 		f.lie()
@@ -82,7 +86,7 @@ func (f *iface) hush() {
 
 // rouse wakes the peer if he sleeps and there is something for him.
 func (ep *endpoint) rouse() {
-	if ep.wake != 0 && ep.out.Reader().Rouse(ep.wake) {
+	if ep.wake != 0 && ep.out.Rouse(ep.wake) {
 		segment.Ring(ep.fd)
 	}
 	ep.wake = 0

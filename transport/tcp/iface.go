@@ -76,7 +76,7 @@ type watched struct {
 
 // Attr implements transport.Iface.
 func (f *iface) Attr() transport.Attr {
-	return transport.Attr{Name: "tcp", Frame: 400 * time.Nanosecond, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy}
+	return transport.Attr{Name: "tcp", Frame: 400 * time.Nanosecond, MaxHead: maxHead, MaxFrame: maxFrame, InOrder: true, ZeroCopy: zeroCopy, Asks: true}
 }
 
 // Dial implements transport.Iface.

@@ -6,7 +6,8 @@ import "sync/atomic"
 //
 //	sleeper: Lie(for what); look once more; sleep        waker: publish; Rouse(for what): true: wake him
 //
-// Both operations on the word and those on the ring are sequentially consistent, so one of the two sees the other.
+// What the sleeper does is sequentially consistent; who wakes has a fence between what it published and its look at the word (Writer.Rouse). So one of the
+// two sees the other.
 type Doze struct{ word *atomic.Uint32 }
 
 // What wakes a sleeper.

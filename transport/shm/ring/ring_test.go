@@ -243,7 +243,7 @@ func TestDoze(t *testing.T) {
 			}
 			w.Publish(header(i, 8))
 			i++
-			if w.Reader().Rouse(ring.ForFrames) {
+			if w.Rouse(ring.ForFrames) {
 				bell <- struct{}{}
 			}
 		}
@@ -268,10 +268,10 @@ func TestDoze(t *testing.T) {
 		}
 		<-bell
 	}
-	if self.Lie(ring.ForRoom); w.Reader().Rouse(ring.ForFrames) || !self.Lying() {
+	if self.Lie(ring.ForRoom); w.Rouse(ring.ForFrames) || !self.Lying() {
 		t.Error("who waits for room is woken for a frame")
 	}
-	if !w.Reader().Rouse(ring.ForRoom|ring.ForFrames) || self.Lying() {
+	if !w.Rouse(ring.ForRoom|ring.ForFrames) || self.Lying() {
 		t.Error("who waits for room is not woken for it")
 	}
 }
@@ -358,7 +358,7 @@ func FuzzGarbage(f *testing.F) {
 					r.Done()
 				}
 			case 4:
-				w.Reader().Rouse(uint32(steps[3]))
+				w.Rouse(uint32(steps[3]))
 				r.Ready()
 			}
 			steps = steps[4:]

@@ -1,5 +1,7 @@
 package ring
 
+import "sync/atomic"
+
 // Writer is the end that fills a ring.
 type Writer struct {
 	mem  memory
@@ -11,6 +13,7 @@ type Writer struct {
 
 	slot  int // reserved
 	after uint64
+	own   atomic.Uint32 // this side's, for fence
 }
 
 // NewWriter makes the writing end over mem, which is all zero.
@@ -57,21 +60,24 @@ func (w *Writer) look() error {
 }
 
 // Publish lets the reader see what was written into the memory of the last Reserve. h.Len must be the n of that.
-// There is one atomic store: who polls takes the line away after each, and it had to come back for the next.
+// There is one store that is waited for by nobody, here or elsewhere: who polls takes the line away after each, and it had to come back for the next.
 func (w *Writer) Publish(h Header) {
 	first, second := pack(h, uint32(w.next+1))
 	*w.mem.plain64(w.slot + 8) = second
 	w.ends[w.next&uint64(w.mem.shape.Slots-1)] = w.after
 	w.data = w.after
 	w.next++
-	w.mem.word64(w.slot).Store(first)
+	store(w.mem.plain64(w.slot), first)
 }
 
 // Unread is how many slots were published and, as far as was looked, not given back.
 func (w *Writer) Unread() int { return int(w.next - w.read) }
 
-// Reader is what the reader of this ring left for who writes: whether it sleeps.
-func (w *Writer) Reader() Doze { return Doze{w.mem.word32(offReader)} }
+// Rouse says whether the reader of this ring sleeps and is to be woken for that, after all that was published is visible.
+func (w *Writer) Rouse(what uint32) bool {
+	fence(&w.own)
+	return Doze{w.mem.word32(offReader)}.Rouse(what)
+}
 
 // Freed says whether the reader has given back more than this end knows of.
 func (w *Writer) Freed() bool { return w.mem.word64(offRead).Load() != w.read }
