@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,36 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/median"
 )
-
-func TestParseUCX(t *testing.T) {
-	r, err := parseUCX("iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n20000,0.804,2.490,2.500,3.06,100.00,401526,401527\n")
-	if err != nil || r.Iterations != 20000 || r.Latency.P50 != 0.804 || r.Latency.Avg != 2.5 || r.Bandwidth != 104.8576 || r.Rate != 401527 {
-		t.Errorf("%+v, %v", r, err)
-	}
-	for _, bad := range []string{"", "20000,1,2", "a,b,c,d,e,f,g,h"} {
-		if _, err := parseUCX(bad); err == nil {
-			t.Errorf("%q is taken", bad)
-		}
-	}
-}
-
-func TestVerdict(t *testing.T) {
-	for _, c := range []struct {
-		g    goal
-		v    float64
-		want string
-	}{
-		{atMost(1), 1, "ok"}, {atMost(1), 1.01, "MISSED"}, {atLeast(5), 5, "ok"}, {atLeast(5), 4.9, "MISSED"}, {goal{none: true}, 0, ""},
-	} {
-		if got := c.g.verdict(c.v); got != c.want {
-			t.Errorf("%v of %v: %q", c.g, c.v, got)
-		}
-	}
-}
 
 // From 4 KiB on the whole interval must keep the bound, below the medians.
 func TestModeVerdict(t *testing.T) {
@@ -54,8 +28,8 @@ func TestModeVerdict(t *testing.T) {
 		p    *perf.Pair
 		want string
 	}{
-		{8, cheap, "ok"}, {4 * kib, cheap, "MISSED"}, {8, wide, "ok"}, {4*kib - 1, wide, "ok"}, {4 * kib, wide, "MISSED"}, {mib, wide, "MISSED"},
-		{8, dear, "MISSED"}, {4 * kib, tight, "ok"},
+		{8, cheap, "ok"}, {4 * rival.KiB, cheap, "MISSED"}, {8, wide, "ok"}, {4*rival.KiB - 1, wide, "ok"}, {4 * rival.KiB, wide, "MISSED"}, {rival.MiB, wide, "MISSED"},
+		{8, dear, "MISSED"}, {4 * rival.KiB, tight, "ok"},
 	} {
 		if r := modeRow("x", c.size, c.p); r.Verdict != c.want {
 			t.Errorf("%d bytes: %+v, not %s", c.size, r, c.want)
@@ -95,37 +69,6 @@ func TestModeRows(t *testing.T) {
 	}
 }
 
-// Quotients are taken within a pair; which side runs first changes.
-func TestCompare(t *testing.T) {
-	b := &bench{Rounds: 4, cpuA: "0", cpuB: "0"} // one processor: no probe, one class
-	var order strings.Builder
-	values := []float64{10, 20, 30, 40}
-	i := 0
-	side := func(name string, factor float64) runner {
-		return func(context.Context) (float64, error) {
-			v := factor * values[i/2]
-			i++
-			order.WriteString(name)
-			return v, nil
-		}
-	}
-	rows, moved, err := b.compare(context.Background(), comparison{name: "x", unit: "MB/s", goal: atLeast(1.5), ours: side("a", 2), theirs: side("b", 1)})
-	if err != nil || moved != 0 || len(rows) != 1 {
-		t.Fatal(rows, moved, err)
-	}
-	if r := rows[0]; r.Ratio.Median != 2 || r.Pairs != 4 || r.Best != 2 || r.Verdict != "ok" || r.Class != unknown {
-		t.Errorf("%+v", r)
-	}
-	if order.String() != "abbaabba" {
-		t.Errorf("order %s", order.String())
-	}
-	broken := errors.New("broken")
-	_, _, err = b.compare(context.Background(), comparison{name: "x", ours: func(context.Context) (float64, error) { return 0, broken }, theirs: side("b", 1)})
-	if !errors.Is(err, broken) {
-		t.Error(err)
-	}
-}
-
 func TestSkipsWithReason(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	b := &bench{only: regexp.MustCompile("^nothing$"), Pairs: 200, cpuA: "0", cpuB: "0"}
@@ -153,9 +96,9 @@ func TestNothingHasTheName(t *testing.T) {
 func TestGetRows(t *testing.T) {
 	var names []string
 	for _, c := range new(bench).againstUCX("x") {
-		if strings.HasPrefix(c.name, "get") {
-			names = append(names, c.name)
-			if c.unit != "MB/s" || c.goal.verdict(0) != "" || c.ours == nil || c.theirs == nil {
+		if strings.HasPrefix(c.Name, "get") {
+			names = append(names, c.Name)
+			if c.Unit != "MB/s" || c.Goal.Verdict(0) != "" || c.Ours == nil || c.Theirs == nil {
 				t.Errorf("%+v", c)
 			}
 		}
@@ -167,8 +110,8 @@ func TestGetRows(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	var out strings.Builder
-	r := report{Machine: "m", Moved: 2, Skipped: []string{"this"}, Rows: []row{
-		{Name: "a", Class: near, Unit: "us", Pairs: 3, Ours: 1.234, Theirs: 12345, Ratio: &median.Interval{Median: 0.5, Low: 0.4, High: 0.6}, Goal: "<= 1", Verdict: "ok"},
+	r := report{Machine: "m", Moved: 2, Skipped: []string{"this"}, Rows: []duel.Row{
+		{Name: "a", Class: duel.Near, Unit: "us", Pairs: 3, Ours: 1.234, Theirs: 12345, Ratio: &median.Interval{Median: 0.5, Low: 0.4, High: 0.6}, Goal: "<= 1", Verdict: "ok"},
 		{Name: "turn/1", Unit: "ns/turn", Ours: 262},
 	}}
 	r.print(&out)
@@ -176,36 +119,6 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
-	}
-}
-
-// Whether the server of UCX is there is read from the system's table: by a bind of one's own its bind would fail now and then.
-func TestListens(t *testing.T) {
-	const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 00000000:5BA0 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0000000000000000 100 0 0 10 0
-   1: 0100007F:5BA1 0100007F:5BA0 01 00000000:00000000 00:00000000 00000000     0        0 2 1 0000000000000000 100 0 0 10 0
-`
-	for port, want := range map[string]bool{"23456": true, "23457": false, "5": false, "": false} {
-		if got := taken(table, port); got != want {
-			t.Errorf("port %q: %v", port, got)
-		}
-	}
-	if !cpu.CanPin {
-		t.Skip("the system's table of sockets is Linux's")
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	ended := make(chan struct{})
-	close(ended)
-	if err := listens(context.Background(), port, ended); err != nil {
-		t.Error(err)
-	}
-	ln.Close()
-	if err := listens(context.Background(), port, ended); err == nil {
-		t.Error("nobody listens any more")
 	}
 }
 
@@ -229,9 +142,7 @@ func TestIdleCrowd(t *testing.T) {
 
 // The two roles of the ping-pong over net.Conn are this program again.
 func TestMain(m *testing.M) {
-	if role := os.Getenv(echoRole); role != "" {
-		exit(echo(role))
-	}
+	asRole()
 	os.Exit(m.Run())
 }
 
@@ -253,15 +164,15 @@ func TestSocketsBW(t *testing.T) {
 	}
 	b := &bench{cpuA: "0", cpuB: "0"}
 	for _, congestion := range []string{"", withinHost} {
-		mbs, err := b.socketsBW(load{size: 100_000, iters: 20}, congestion)(context.Background())
+		mbs, err := b.socketsBW(rival.Load{Size: 100_000, Iters: 20}, congestion)(context.Background())
 		if err != nil || mbs <= 0 || mbs > 1e6 {
 			t.Errorf("%q: %v MB/s, %v", congestion, mbs, err)
 		}
 	}
-	if _, err := b.socketsBW(load{size: 1, iters: 1}, "hope")(context.Background()); err == nil {
+	if _, err := b.socketsBW(rival.Load{Size: 1, Iters: 1}, "hope")(context.Background()); err == nil {
 		t.Error("a congestion control that does not exist")
 	}
-	if mbs, err := b.socketsAnswered(load{size: 100_000, iters: 20}, "", 3)(context.Background()); err != nil || mbs <= 0 || mbs > 1e6 {
+	if mbs, err := b.socketsAnswered(rival.Load{Size: 100_000, Iters: 20}, "", 3)(context.Background()); err != nil || mbs <= 0 || mbs > 1e6 {
 		t.Errorf("with answers: %v MB/s, %v", mbs, err)
 	}
 	want := streaming{size: 7, warm: 0, count: 2, each: 5}
@@ -279,8 +190,8 @@ func TestSocketsBW(t *testing.T) {
 func TestSocketRows(t *testing.T) {
 	var names []string
 	for _, c := range new(bench).againstSockets() {
-		names = append(names, c.name)
-		if c.goal.verdict(0) != "" || c.ours == nil || c.theirs == nil {
+		names = append(names, c.Name)
+		if c.Goal.Verdict(0) != "" || c.Ours == nil || c.Theirs == nil {
 			t.Errorf("%+v", c)
 		}
 	}

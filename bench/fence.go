@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf/duo"
 	"github.com/openbraid/braid/internal/perf/median"
 	"github.com/openbraid/braid/transport/shm"
@@ -24,7 +26,7 @@ type fenceRow struct {
 	transport, name string
 	lanes, n        int
 	than            string // what it is compared with
-	goal            goal
+	goal            duel.Goal
 }
 
 // fenceRows are those of each transport: with nothing before it, the call alone behind a put on one lane, in a stream of puts, and against a round trip for each.
@@ -35,12 +37,12 @@ func fenceRows() (all []fenceRow) {
 			n = 5_000
 		}
 		all = append(all,
-			fenceRow{t, "fence/" + t + "/idle", 1, 1_000_000, "", atMost(20)},
-			fenceRow{t, "fence/" + t + "/behind", 1, n, "", atMost(20)},
-			fenceRow{t, "fence/" + t + "/put8/lanes1", 1, n, "put", atLeast(0.8)})
+			fenceRow{t, "fence/" + t + "/idle", 1, 1_000_000, "", duel.AtMost(20)},
+			fenceRow{t, "fence/" + t + "/behind", 1, n, "", duel.AtMost(20)},
+			fenceRow{t, "fence/" + t + "/put8/lanes1", 1, n, "put", duel.AtLeast(0.8)})
 		if t != "shm" { // which has one lane: the memory that both share
-			all = append(all, fenceRow{t, "fence/" + t + "/put8/lanes2", 2, n, "put and a round trip", atLeast(0.8)},
-				fenceRow{t, "fence/" + t + longPuts, 2, 20 * fenceBlocks, "put and a round trip", atLeast(0.8)})
+			all = append(all, fenceRow{t, "fence/" + t + "/put8/lanes2", 2, n, "put and a round trip", duel.AtLeast(0.8)},
+				fenceRow{t, "fence/" + t + longPuts, 2, 20 * fenceBlocks, "put and a round trip", duel.AtLeast(0.8)})
 		}
 	}
 	return all
@@ -78,8 +80,8 @@ func (b *bench) fences(ctx context.Context, r *report) error {
 }
 
 // measure makes blocks of it and of what it is compared with, in turns.
-func (c fenceRow) measure(ctx context.Context) (row, error) {
-	r := row{Name: c.name, Unit: "ns", Goal: c.goal.String(), Peer: c.than, Pairs: fenceBlocks}
+func (c fenceRow) measure(ctx context.Context) (duel.Row, error) {
+	r := duel.Row{Name: c.name, Unit: "ns", Goal: c.goal.String(), Peer: c.than, Pairs: fenceBlocks}
 	d, err := duo.New(ctx, c.transport, c.lanes)
 	if err != nil {
 		return r, err
@@ -118,11 +120,11 @@ func (c fenceRow) measure(ctx context.Context) (row, error) {
 		ours, theirs, ratios = append(ours, with), append(theirs, without), append(ratios, without/with)
 	}
 	r.Ours = median.Of(ours).Median
-	r.Verdict = c.goal.verdict(r.Ours)
+	r.Verdict = c.goal.Verdict(r.Ours)
 	if c.than != "" {
 		i := median.Of(ratios)
 		r.Theirs, r.Ratio = median.Of(theirs).Median, &i
-		r.Verdict = c.goal.verdict(i.Median)
+		r.Verdict = c.goal.Verdict(i.Median)
 	}
 	return r, nil
 }
@@ -157,19 +159,19 @@ const ucxLoop = 20_000
 // fencesUCX are put, and put and fence, beside the same loop in C over UCX: over TCP, and over shared memory.
 func (b *bench) fencesUCX(ctx context.Context, r *report) error {
 	var ucx duo.UCX
-	var list []comparison
+	var list []duel.Comparison
 	for _, t := range []string{"tcp", "shm"} {
 		for _, fence := range []bool{false, true} {
-			c := comparison{name: "fence/ucx/" + t + "/put8", unit: "ns", goal: goal{none: true}, peer: "UCX over " + t, ours: duoPuts(t, fence)}
+			c := duel.Comparison{Name: "fence/ucx/" + t + "/put8", Unit: "ns", Goal: duel.Goal{}, Peer: "UCX over " + t, Ours: duoPuts(t, fence)}
 			if fence {
-				c.name += "+fence"
+				c.Name += "+fence"
 			}
-			c.theirs = func(ctx context.Context) (float64, error) {
-				ctx, cancel := context.WithTimeout(ctx, runWithin)
+			c.Theirs = func(ctx context.Context) (float64, error) {
+				ctx, cancel := context.WithTimeout(ctx, rival.RunWithin)
 				defer cancel()
 				return ucx.Puts(ctx, t, fence, ucxLoop)
 			}
-			if b.wants(c.name) && !r.lacks(t, c.name) {
+			if b.wants(c.Name) && !r.lacks(t, c.Name) {
 				list = append(list, c)
 			}
 		}
@@ -195,7 +197,7 @@ func (b *bench) fencesUCX(ctx context.Context, r *report) error {
 }
 
 // duoPuts is our side of it.
-func duoPuts(kind string, fence bool) runner {
+func duoPuts(kind string, fence bool) duel.Runner {
 	return func(ctx context.Context) (float64, error) {
 		d, err := duo.New(ctx, kind, 1)
 		if err != nil {

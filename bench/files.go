@@ -17,12 +17,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // fileBytes is the size of the file that is sent.
-const fileBytes = 512 * mib
+const fileBytes = 512 * rival.MiB
 
 // place is where two commands run, and meet.
 type place struct {
@@ -102,8 +104,8 @@ func newCopies(b *bench) (*copies, error) {
 func (c *copies) close() { os.RemoveAll(c.dir) }
 
 // compare sends the file and puts as much, in turns. What else bounds it is measured between the two: another row compares with the lower one.
-func (c *copies) compare(ctx context.Context, name string, p place, bound func() (float64, error)) ([]row, error) {
-	var puts, least series
+func (c *copies) compare(ctx context.Context, name string, p place, bound func() (float64, error)) ([]duel.Row, error) {
+	var puts, least duel.Series
 	for range c.b.Rounds {
 		fmt.Fprintf(os.Stderr, "%s ...\n", name)
 		ours, err := c.send(ctx, p)
@@ -120,41 +122,41 @@ func (c *copies) compare(ctx context.Context, name string, p place, bound func()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		puts.add(ours, theirs, false)
-		least.add(ours, min(theirs, lower), false)
+		puts.Add(ours, theirs, false)
+		least.Add(ours, min(theirs, lower), false)
 	}
-	rows := []row{puts.files(name, "put_bw")}
+	rows := []duel.Row{filesRow(&puts, name, "put_bw")}
 	if bound != nil {
-		rows = append(rows, least.files(name, "put_bw, or reading, hashing twice and writing"))
+		rows = append(rows, filesRow(&least, name, "put_bw, or reading, hashing twice and writing"))
 	}
 	return rows, nil
 }
 
 // files is a row of transfers.
-func (s *series) files(name, peer string) row {
-	g := atLeast(0.8)
-	q := median.Of(s.ratios)
-	return row{
-		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: median.Of(s.ours).Median, Theirs: median.Of(s.theirs).Median,
-		Ratio: &q, Best: s.best(comparison{}), Goal: g.String(), Verdict: g.verdict(q.Median),
+func filesRow(s *duel.Series, name, peer string) duel.Row {
+	g := duel.AtLeast(0.8)
+	q := median.Of(s.Ratios)
+	return duel.Row{
+		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.Ratios), Ours: median.Of(s.Ours).Median, Theirs: median.Of(s.Theirs).Median,
+		Ratio: &q, Best: s.Best(duel.Comparison{}), Goal: g.String(), Verdict: g.Verdict(q.Median),
 	}
 }
 
 // limit is how fast it would be if all processors did nothing but this, and none ever waited: what they need for it is what it takes.
-func (c *copies) limit() row {
-	return row{Name: "files/processors", Unit: "MB/s", Pairs: len(c.cpu), Ours: float64(runtime.NumCPU()) / median.Of(c.cpu).Median / 1e6}
+func (c *copies) limit() duel.Row {
+	return duel.Row{Name: "files/processors", Unit: "MB/s", Pairs: len(c.cpu), Ours: float64(runtime.NumCPU()) / median.Of(c.cpu).Median / 1e6}
 }
 
 // hashRate is what one processor hashes.
-func hashRate() row {
-	b := make([]byte, mib)
+func hashRate() duel.Row {
+	b := make([]byte, rival.MiB)
 	best := time.Hour
 	for range 100 {
 		begun := time.Now()
 		sha256.Sum256(b)
 		best = min(best, time.Since(begun))
 	}
-	return row{Name: "files/sha256", Unit: "MB/s", Ours: mib / best.Seconds() / 1e6}
+	return duel.Row{Name: "files/sha256", Unit: "MB/s", Ours: rival.MiB / best.Seconds() / 1e6}
 }
 
 func (c *copies) command(ctx context.Context, before []string, args ...string) *exec.Cmd {
@@ -186,7 +188,7 @@ func (c *copies) serve(cmd *exec.Cmd) (addr string, err error) {
 
 // send sends the file once, and returns MB/s.
 func (c *copies) send(ctx context.Context, p place) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	ctx, cancel := context.WithTimeout(ctx, rival.RunWithin)
 	defer cancel()
 	to := filepath.Join(c.dir, "to")
 	if err := os.Mkdir(to, 0o700); err != nil {
@@ -226,7 +228,7 @@ func (c *copies) send(ctx context.Context, p place) (float64, error) {
 
 // put puts as much as the file has, and returns MB/s.
 func (c *copies) put(ctx context.Context, p place) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	ctx, cancel := context.WithTimeout(ctx, rival.RunWithin)
 	defer cancel()
 	server := c.command(ctx, p.right, "perftest", "--shared", "--listen", p.listen, "-p", "0")
 	port, err := c.serve(server)
@@ -237,7 +239,7 @@ func (c *copies) put(ctx context.Context, p place) (float64, error) {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	client := c.command(ctx, p.left, "perftest", p.host, "-p", port, "--shared", "--json", "-t", "put_bw", "-s", "1m", "-n", fmt.Sprint(fileBytes/mib), "-w", "32", "--lanes", p.lanes)
+	client := c.command(ctx, p.left, "perftest", p.host, "-p", port, "--shared", "--json", "-t", "put_bw", "-s", "1m", "-n", fmt.Sprint(fileBytes/rival.MiB), "-w", "32", "--lanes", p.lanes)
 	var out, errOut bytes.Buffer
 	client.Stdout, client.Stderr = &out, &errOut
 	if err := client.Run(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/bench/duel"
 )
 
 // crowd is one worker with many endpoints to another, all in this process and idle.
@@ -80,8 +81,8 @@ const (
 )
 
 // idle measures what endpoints cost that do nothing.
-func (b *bench) idle(ctx context.Context) ([]row, error) {
-	var rows []row
+func (b *bench) idle(ctx context.Context) ([]duel.Row, error) {
+	var rows []duel.Row
 	if b.wants("idle/memory") {
 		c, err := newCrowd()
 		if err != nil {
@@ -96,7 +97,7 @@ func (b *bench) idle(ctx context.Context) ([]row, error) {
 			return nil, err
 		}
 		// Each connection has an endpoint at both ends, and both are in this process.
-		rows = append(rows, row{Name: "idle/memory", Unit: "bytes/endpoint", Ours: float64(heap()-before) / (2 * memoryEndpoints)})
+		rows = append(rows, duel.Row{Name: "idle/memory", Unit: "bytes/endpoint", Ours: float64(heap()-before) / (2 * memoryEndpoints)})
 		c.close()
 	}
 	c, err := newCrowd()
@@ -112,7 +113,7 @@ func (b *bench) idle(ctx context.Context) ([]row, error) {
 		if err := c.grow(ctx, n); err != nil {
 			return rows, err
 		}
-		rows = append(rows, row{Name: name, Unit: "ns/turn", Ours: c.turn()})
+		rows = append(rows, duel.Row{Name: name, Unit: "ns/turn", Ours: c.turn()})
 	}
 	return rows, nil
 }

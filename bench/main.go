@@ -14,6 +14,9 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/echo"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
@@ -32,14 +35,24 @@ type bench struct {
 }
 
 func main() {
-	if role := os.Getenv(echoRole); role != "" {
-		exit(echo(role))
-	}
+	asRole()
 	var b bench
 	kong.Parse(&b, kong.Name("bench"), kong.Description("Measure braid side by side with its peers."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	exit(b.run(ctx))
+}
+
+// asRole plays the role that this process was started for, if there is one, and ends it.
+func asRole() {
+	e, is, err := echo.Role()
+	if !is {
+		return
+	}
+	if err == nil {
+		err = play(e)
+	}
+	exit(err)
 }
 
 func exit(err error) {
@@ -48,6 +61,23 @@ func exit(err error) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// programs are those that are compared.
+func (b *bench) programs() *rival.Programs {
+	return &rival.Programs{BraidPath: b.Braid, UCXPath: b.UCX, A: b.cpuA, B: b.cpuB}
+}
+
+func (b *bench) braid(l rival.Load, more ...string) duel.Runner {
+	return b.programs().Braid(l, more...)
+}
+
+// ucx is over TCP, as braid is by default.
+func (b *bench) ucx(l rival.Load) duel.Runner { return b.programs().UCX(l, "tcp") }
+
+// compare runs a comparison on the chosen processors.
+func (b *bench) compare(ctx context.Context, c duel.Comparison) ([]duel.Row, int, error) {
+	return duel.Cores{A: b.cpuA, B: b.cpuB, Rounds: b.Rounds}.Compare(ctx, c)
 }
 
 // wants says whether something is to be measured.
@@ -67,7 +97,7 @@ func (b *bench) run(ctx context.Context) error {
 		return err
 	}
 	defer clean()
-	r := report{Machine: machine(), Load: [2]string{load1()}}
+	r := report{Machine: duel.Machine(), Load: [2]string{load1()}}
 	err = b.measure(ctx, &r)
 	r.Load[1] = load1()
 	if len(r.Rows) == 0 && len(r.Skipped) == 0 && err == nil {
@@ -102,10 +132,12 @@ func (b *bench) measure(ctx context.Context, r *report) error {
 
 // between is what needs two processes.
 func (b *bench) between(ctx context.Context, r *report) error {
-	var list []comparison
-	if version, err := b.ucxVersion(ctx); err != nil {
+	var list []duel.Comparison
+	p := b.programs()
+	if version, err := p.UCXVersion(ctx); err != nil {
 		r.Skipped = append(r.Skipped, "comparisons with UCX: "+err.Error())
 	} else {
+		b.UCX = p.UCXPath
 		list = b.againstUCX(version)
 	}
 	list = append(list, b.againstOthers()...)
@@ -117,17 +149,17 @@ func (b *bench) between(ctx context.Context, r *report) error {
 		r.Skipped = append(r.Skipped, "comparisons with bare sockets: these are polled by hand on Linux only")
 	}
 	for _, c := range list {
-		if !b.wants(c.name) {
+		if !b.wants(c.Name) {
 			continue
 		}
-		fmt.Fprintf(os.Stderr, "%s ...\n", c.name)
+		fmt.Fprintf(os.Stderr, "%s ...\n", c.Name)
 		rows, moved, err := b.compare(ctx, c)
 		if err != nil {
 			return err
 		}
 		r.Moved += moved
 		if len(rows) == 0 {
-			r.Skipped = append(r.Skipped, c.name+": the processors moved during each pair; try again or with more --rounds")
+			r.Skipped = append(r.Skipped, c.Name+": the processors moved during each pair; try again or with more --rounds")
 		}
 		r.Rows = append(r.Rows, rows...)
 	}

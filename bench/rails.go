@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/median"
 )
@@ -52,7 +54,7 @@ func (b *bench) rails(ctx context.Context, r *report) error {
 	for _, k := range []struct {
 		name  string
 		rates []string
-		run   func(context.Context, string, place) ([]row, error)
+		run   func(context.Context, string, place) ([]duel.Row, error)
 	}{
 		{"1g+1g", []string{"1gbit", "1gbit"}, b.twice},
 		{"1g+100m", []string{"1gbit", "100mbit"}, b.sum},
@@ -84,8 +86,8 @@ func (b *bench) rails(ctx context.Context, r *report) error {
 }
 
 // twice: two equal rails beside one of them.
-func (b *bench) twice(ctx context.Context, test string, p place) ([]row, error) {
-	var s series
+func (b *bench) twice(ctx context.Context, test string, p place) ([]duel.Row, error) {
+	var s duel.Series
 	for range b.Rounds {
 		both, err := b.over(ctx, test, p, "rail*")
 		if err != nil {
@@ -95,14 +97,14 @@ func (b *bench) twice(ctx context.Context, test string, p place) ([]row, error) 
 		if err != nil {
 			return nil, err
 		}
-		s.add(both, one, false)
+		s.Add(both, one, false)
 	}
-	return []row{s.row("1g+1g", "one", atLeast(1.9))}, nil
+	return []duel.Row{rowOf(&s, "1g+1g", "one", duel.AtLeast(1.9))}, nil
 }
 
 // sum: two unequal rails beside the sum of both, one by one.
-func (b *bench) sum(ctx context.Context, test string, p place) ([]row, error) {
-	var s series
+func (b *bench) sum(ctx context.Context, test string, p place) ([]duel.Row, error) {
+	var s duel.Series
 	for range b.Rounds {
 		var v [3]float64
 		for i, rails := range []string{"rail*", railName(0), railName(1)} {
@@ -111,17 +113,17 @@ func (b *bench) sum(ctx context.Context, test string, p place) ([]row, error) {
 				return nil, err
 			}
 		}
-		s.add(v[0], v[1]+v[2], false)
+		s.Add(v[0], v[1]+v[2], false)
 	}
-	return []row{s.row("1g+100m", "sum", atLeast(0.95))}, nil
+	return []duel.Row{rowOf(&s, "1g+100m", "sum", duel.AtLeast(0.95))}, nil
 }
 
 // row is what was compared, as a row.
-func (s *series) row(name, peer string, g goal) row {
-	q := median.Of(s.ratios)
-	return row{
-		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.ratios), Ours: median.Of(s.ours).Median, Theirs: median.Of(s.theirs).Median,
-		Ratio: &q, Best: s.best(comparison{}), Goal: g.String(), Verdict: g.verdict(q.Median),
+func rowOf(s *duel.Series, name, peer string, g duel.Goal) duel.Row {
+	q := median.Of(s.Ratios)
+	return duel.Row{
+		Name: name, Peer: peer, Unit: "MB/s", Pairs: len(s.Ratios), Ours: median.Of(s.Ours).Median, Theirs: median.Of(s.Theirs).Median,
+		Ratio: &q, Best: s.Best(duel.Comparison{}), Goal: g.String(), Verdict: g.Verdict(q.Median),
 	}
 }
 
@@ -149,7 +151,7 @@ func (b *bench) over(ctx context.Context, test string, p place, rails string) (f
 
 // client is a perftest in one namespace, with its server in the other.
 func (b *bench) client(ctx context.Context, p place, args ...string) (cmd *exec.Cmd, stop func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	ctx, cancel := context.WithTimeout(ctx, rival.RunWithin)
 	c := &copies{b: b}
 	server := c.command(ctx, p.right, append([]string{"perftest", "--shared", "--listen", p.listen, "-p", "0"}, p.settings...)...)
 	port, err := c.serve(server)
@@ -200,8 +202,8 @@ func mean(all []second, from, to time.Duration) float64 {
 }
 
 // cutOne takes the link of one of two rails down while they are measured, and up again.
-func (b *bench) cutOne(ctx context.Context, test string, p place) ([]row, error) {
-	var during, after series
+func (b *bench) cutOne(ctx context.Context, test string, p place) ([]duel.Row, error) {
+	var during, after duel.Series
 	for range min(b.Rounds, cutRounds) {
 		one, err := b.over(ctx, test, p, railName(0))
 		if err != nil {
@@ -211,10 +213,10 @@ func (b *bench) cutOne(ctx context.Context, test string, p place) ([]row, error)
 		if err != nil {
 			return nil, err
 		}
-		during.add(mean(all, done[0]+settle, done[1]), one, false)
-		after.add(mean(all, done[1]+settle, done[2]), mean(all, settle, done[0]), false)
+		during.Add(mean(all, done[0]+settle, done[1]), one, false)
+		after.Add(mean(all, done[1]+settle, done[2]), mean(all, settle, done[0]), false)
 	}
-	return []row{during.row("cut", "one", atLeast(0.95)), after.row("failback", "before", atLeast(0.95))}, nil
+	return []duel.Row{rowOf(&during, "cut", "one", duel.AtLeast(0.95)), rowOf(&after, "failback", "before", duel.AtLeast(0.95))}, nil
 }
 
 // seconds is what perftest says each second while the steps are done, and when each was.

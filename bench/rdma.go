@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
@@ -14,38 +16,38 @@ import (
 const echoDatagrams = "BRAID_BENCH_DATAGRAMS"
 
 // overUDP is the throughput of a stream in MB/s.
-func (b *bench) overUDP(what string) runner {
+func (b *bench) overUDP(what string) duel.Runner {
 	return func(ctx context.Context) (float64, error) { return b.twoEnds(ctx, echoDatagrams+"="+what) }
 }
 
 // againstUDP are the comparisons of RDMA in software with what it stands on, and with lanes over TCP.
-func (b *bench) againstUDP() []comparison {
-	list := []comparison{
-		{name: "rdma/write/1MiB/udp", unit: "MB/s", goal: atLeast(0.6), ours: b.overUDP("write"), theirs: b.overUDP("plain"), peer: "plain UDP"},
-		{name: "rdma/write/1MiB/cut", unit: "MB/s", goal: goal{none: true}, ours: b.overUDP("write,cut"), theirs: b.overUDP("write"), peer: "without segmentation"},
+func (b *bench) againstUDP() []duel.Comparison {
+	list := []duel.Comparison{
+		{Name: "rdma/write/1MiB/udp", Unit: "MB/s", Goal: duel.AtLeast(0.6), Ours: b.overUDP("write"), Theirs: b.overUDP("plain"), Peer: "plain UDP"},
+		{Name: "rdma/write/1MiB/cut", Unit: "MB/s", Goal: duel.Goal{}, Ours: b.overUDP("write,cut"), Theirs: b.overUDP("write"), Peer: "without segmentation"},
 	}
-	add := func(name, unit string, l load) {
-		list = append(list, comparison{name: "rc/" + name, unit: unit, goal: goal{none: true}, ours: b.braid(l, "--transport", "rc"), theirs: b.braid(l), peer: "tcp"})
+	add := func(name, unit string, l rival.Load) {
+		list = append(list, duel.Comparison{Name: "rc/" + name, Unit: unit, Goal: duel.Goal{}, Ours: b.braid(l, "--transport", "rc"), Theirs: b.braid(l), Peer: "tcp"})
 	}
-	add("am_lat/8", "us", load{test: "am_lat", size: 8, iters: 20_000, pick: p50})
-	add("put_lat/8", "us", load{test: "put_lat", size: 8, iters: 20_000, pick: p50})
-	add("am_rate/8", "msg/s", load{test: "am_bw", size: 8, iters: 300_000, pick: rate})
-	for _, size := range []int{64 * kib, mib} {
-		add("put_bw/"+sizeName(size), "MB/s", bulk("put_bw", size))
+	add("am_lat/8", "us", rival.Load{Test: "am_lat", Size: 8, Iters: 20_000, Pick: rival.P50})
+	add("put_lat/8", "us", rival.Load{Test: "put_lat", Size: 8, Iters: 20_000, Pick: rival.P50})
+	add("am_rate/8", "msg/s", rival.Load{Test: "am_bw", Size: 8, Iters: 300_000, Pick: rival.Rate})
+	for _, size := range []int{64 * rival.KiB, rival.MiB} {
+		add("put_bw/"+rival.SizeName(size), "MB/s", rival.Bulk("put_bw", size))
 	}
 	return list
 }
 
 // rdmaGoals are the goals of RDMA in software that are values, not quotients.
-func (b *bench) rdmaGoals(ctx context.Context) (rows []row, err error) {
+func (b *bench) rdmaGoals(ctx context.Context) (rows []duel.Row, err error) {
 	for _, g := range []struct {
 		name, unit string
-		goal       goal
-		run        runner
+		goal       duel.Goal
+		run        duel.Runner
 	}{
-		{"rdma/reach/write/1MiB", "MB/s", atLeast(1000), b.overUDP("write,cut")},
-		{"rdma/reach/put_lat/8", "us", atMost(25), b.braid(load{test: "put_lat", size: 8, iters: 20_000, pick: p50}, "--transport", "rc")},
-		{"rdma/reach/am_lat/8", "us", atMost(25), b.braid(load{test: "am_lat", size: 8, iters: 20_000, pick: p50}, "--transport", "rc")},
+		{"rdma/reach/write/1MiB", "MB/s", duel.AtLeast(1000), b.overUDP("write,cut")},
+		{"rdma/reach/put_lat/8", "us", duel.AtMost(25), b.braid(rival.Load{Test: "put_lat", Size: 8, Iters: 20_000, Pick: rival.P50}, "--transport", "rc")},
+		{"rdma/reach/am_lat/8", "us", duel.AtMost(25), b.braid(rival.Load{Test: "am_lat", Size: 8, Iters: 20_000, Pick: rival.P50}, "--transport", "rc")},
 	} {
 		if !b.wants(g.name) {
 			continue
@@ -61,7 +63,7 @@ func (b *bench) rdmaGoals(ctx context.Context) (rows []row, err error) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		v := median.Of(values).Median
-		rows = append(rows, row{Name: g.name, Unit: g.unit, Pairs: len(values), Ours: v, Goal: g.goal.String(), Verdict: g.goal.verdict(v)})
+		rows = append(rows, duel.Row{Name: g.name, Unit: g.unit, Pairs: len(values), Ours: v, Goal: g.goal.String(), Verdict: g.goal.Verdict(v)})
 	}
 	return rows, nil
 }

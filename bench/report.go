@@ -1,46 +1,25 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/openbraid/braid/bench/duel"
 )
 
 // report is all that was found.
 type report struct {
-	Machine string    `json:"machine"`
-	Load    [2]string `json:"load"` // of the system, before and after; with both processors ours it is about 2
-	Rows    []row     `json:"rows"`
-	Skipped []string  `json:"skipped,omitempty"`
-	Moved   int       `json:"moved"` // pairs left out because the processors moved meanwhile
-}
-
-// machine says on what was measured.
-func machine() string {
-	name := "unknown processor"
-	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer f.Close()
-		for lines := bufio.NewScanner(f); lines.Scan(); {
-			if k, v, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(k) == "model name" {
-				name = strings.TrimSpace(v)
-				break
-			}
-		}
-	}
-	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		kernel = []byte("unknown release")
-	}
-	return fmt.Sprintf("%s, %d processors, %s %s, %s", name, runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version())
+	Machine string     `json:"machine"`
+	Load    [2]string  `json:"load"` // of the system, before and after; with both processors ours it is about 2
+	Rows    []duel.Row `json:"rows"`
+	Skipped []string   `json:"skipped,omitempty"`
+	Moved   int        `json:"moved"` // pairs left out because the processors moved meanwhile
 }
 
 // load1 is how many threads wanted to run during the last minute.
@@ -74,9 +53,9 @@ func (r *report) print(out io.Writer) {
 			pairs = strconv.Itoa(l.Pairs)
 		}
 		if l.Theirs != 0 {
-			theirs = number(l.Theirs)
+			theirs = duel.Number(l.Theirs)
 		}
-		t.AppendRow(table.Row{l.Name, l.Class, l.Peer, l.Unit, pairs, number(l.Ours), theirs, ratio, spread, best, l.Goal, l.Verdict})
+		t.AppendRow(table.Row{l.Name, l.Class, l.Peer, l.Unit, pairs, duel.Number(l.Ours), theirs, ratio, spread, best, l.Goal, l.Verdict})
 	}
 	t.Render()
 	if r.Moved > 0 {
@@ -85,17 +64,6 @@ func (r *report) print(out io.Writer) {
 	for _, s := range r.Skipped {
 		fmt.Fprintln(out, "skipped:", s)
 	}
-}
-
-// number prints three or more digits.
-func number(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= 1000:
-		return fmt.Sprintf("%.0f", v)
-	case a >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
 }
 
 func (r *report) json(out io.Writer) error {

@@ -9,6 +9,10 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/echo"
+	"github.com/openbraid/braid/bench/rival"
 )
 
 // echoStream makes the two ends of the ping-pong (netconn.go) those of a stream: "size warm count each congestion". The client sends one
@@ -43,13 +47,13 @@ func (s *streaming) String() string {
 
 // socketsBW is the bandwidth of sockets that are polled, in MB/s, for the operations of a load of braid's: each a send of its own. A library goes
 // beyond only by sending several at once, as braid does with small ones.
-func (b *bench) socketsBW(l load, congestion string) runner {
+func (b *bench) socketsBW(l rival.Load, congestion string) duel.Runner {
 	return b.socketsAnswered(l, congestion, 0)
 }
 
 // socketsAnswered is the same with an answer after each so many operations, which is waited for.
-func (b *bench) socketsAnswered(l load, congestion string, each int) runner {
-	s := streaming{size: l.size, warm: l.warm(), count: l.iters, each: each, congestion: congestion}
+func (b *bench) socketsAnswered(l rival.Load, congestion string, each int) duel.Runner {
+	s := streaming{size: l.Size, warm: l.Warm(), count: l.Iters, each: each, congestion: congestion}
 	return func(ctx context.Context) (float64, error) {
 		return b.twoEnds(ctx, echoStream+"="+s.String())
 	}
@@ -59,11 +63,11 @@ func (b *bench) socketsAnswered(l load, congestion string, each int) runner {
 func (s *streaming) open(c net.Conn) (io.ReadWriter, error) {
 	t := c.(*net.TCPConn)
 	if s.congestion != "" {
-		if err := congest(t, s.congestion); err != nil {
+		if err := echo.Congest(t, s.congestion); err != nil {
 			return nil, fmt.Errorf("congestion control %q: %w", s.congestion, err)
 		}
 	}
-	return bare(t)
+	return echo.Polled(t)
 }
 
 // answers says whether the server answers operation i of a run.
@@ -134,25 +138,25 @@ func defaultCongestion() string {
 const withinHost = "reno"
 
 // lentWindow is 32 messages of 16 KiB: what the default window of a stream lends to the transport at a time.
-const lentWindow = 32 * 16 * kib
+const lentWindow = 32 * 16 * rival.KiB
 
 // againstSockets are the comparisons with sockets without any library, and of those with themselves.
-func (b *bench) againstSockets() []comparison {
-	lat := load{test: "am_lat", size: echoBytes, iters: 20_000, pick: p50}
-	list := []comparison{{name: "sockets/8", unit: "us", goal: goal{none: true}, ours: b.braid(lat), theirs: b.bareSockets, peer: "bare sockets"}}
-	for _, size := range []int{64 * kib, mib, 16 * mib} {
-		l := bulk("am_bw", size)
-		list = append(list, comparison{
-			name: "sockets_bw/" + sizeName(size), unit: "MB/s", goal: goal{none: true}, ours: b.braid(l), theirs: b.socketsBW(l, withinHost), peer: "bare sockets, " + withinHost,
+func (b *bench) againstSockets() []duel.Comparison {
+	lat := rival.Load{Test: "am_lat", Size: echo.Bytes, Iters: 20_000, Pick: rival.P50}
+	list := []duel.Comparison{{Name: "sockets/8", Unit: "us", Goal: duel.Goal{}, Ours: b.braid(lat), Theirs: b.bareSockets, Peer: "bare sockets"}}
+	for _, size := range []int{64 * rival.KiB, rival.MiB, 16 * rival.MiB} {
+		l := rival.Bulk("am_bw", size)
+		list = append(list, duel.Comparison{
+			Name: "sockets_bw/" + rival.SizeName(size), Unit: "MB/s", Goal: duel.Goal{}, Ours: b.braid(l), Theirs: b.socketsBW(l, withinHost), Peer: "bare sockets, " + withinHost,
 		})
 	}
-	w := load{test: "am_bw", size: lentWindow, iters: 4096}
-	list = append(list, comparison{
-		name: "sockets_answered/" + sizeName(lentWindow), unit: "MB/s", goal: goal{none: true},
-		ours: b.socketsAnswered(w, withinHost, 1), theirs: b.socketsBW(w, withinHost), peer: "no answers",
+	w := rival.Load{Test: "am_bw", Size: lentWindow, Iters: 4096}
+	list = append(list, duel.Comparison{
+		Name: "sockets_answered/" + rival.SizeName(lentWindow), Unit: "MB/s", Goal: duel.Goal{},
+		Ours: b.socketsAnswered(w, withinHost, 1), Theirs: b.socketsBW(w, withinHost), Peer: "no answers",
 	})
-	l := bulk("am_bw", mib)
-	return append(list, comparison{
-		name: "sockets_reno/1MiB", unit: "MB/s", goal: goal{none: true}, ours: b.socketsBW(l, withinHost), theirs: b.socketsBW(l, ""), peer: "bare sockets, " + defaultCongestion(),
+	l := rival.Bulk("am_bw", rival.MiB)
+	return append(list, duel.Comparison{
+		Name: "sockets_reno/1MiB", Unit: "MB/s", Goal: duel.Goal{}, Ours: b.socketsBW(l, withinHost), Theirs: b.socketsBW(l, ""), Peer: "bare sockets, " + defaultCongestion(),
 	})
 }

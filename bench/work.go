@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/openbraid/braid/bench/rival"
 )
 
 // work does to the file what a transfer must do to it besides moving it: each megabyte is read, hashed, hashed again and written, by all processors at
@@ -42,9 +44,9 @@ func (c *copies) work() (float64, error) {
 
 // hashAndCopy takes megabytes until none is left.
 func hashAndCopy(from io.ReaderAt, to io.WriterAt, next *atomic.Int64) error {
-	b := make([]byte, mib)
+	b := make([]byte, rival.MiB)
 	for {
-		at := (next.Add(1) - 1) * mib
+		at := (next.Add(1) - 1) * rival.MiB
 		if at >= fileBytes {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package main
+package rival
 
 import (
 	"bytes"
@@ -18,49 +18,37 @@ import (
 	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
-// runWithin is how long one run of a program may take.
-const runWithin = 2 * time.Minute
+// RunWithin is how long one run of a program may take.
+const RunWithin = 2 * time.Minute
 
-// load is one test to be run by braid and by a peer.
-type load struct {
-	test  string
-	size  int
-	iters int
-	pick  func(*perf.Result) float64
-	more  []string // options that both know
+// Programs are those that are run, and the two processors that they use.
+type Programs struct {
+	BraidPath string
+	UCXPath   string // found in PATH if empty, by Version
+	A, B      string // processors of client and server
 }
 
-func p50(r *perf.Result) float64       { return r.Latency.P50 }
-func bandwidth(r *perf.Result) float64 { return r.Bandwidth }
-func rate(r *perf.Result) float64      { return r.Rate }
-
-// warm is how many operations come before those that count.
-func (l load) warm() int { return min(l.iters/5, perf.DefaultWarmup) }
-
-func (l load) args() []string {
-	return append([]string{"-s", strconv.Itoa(l.size), "-n", strconv.Itoa(l.iters), "-w", strconv.Itoa(l.warm())}, l.more...)
-}
-
-// braid runs the load with the command of this module.
-func (b *bench) braid(l load, more ...string) runner {
+// Braid runs the load with the command of this module.
+func (p *Programs) Braid(l Load, more ...string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		args := append([]string{"perftest", "--spawn", "--json", "-t", l.test}, l.args()...)
+		args := append([]string{"perftest", "--spawn", "--json", "-t", l.Test}, l.args()...)
 		if cpu.CanPin {
-			args = append(args, "--cpus", b.cpuA+","+b.cpuB)
+			args = append(args, "--cpus", p.A+","+p.B)
 		}
-		r, err := b.perftest(ctx, append(args, more...))
+		r, err := p.Perftest(ctx, append(args, more...))
 		if err != nil {
 			return 0, err
 		}
-		return l.pick(&r), nil
+		return l.Pick(&r), nil
 	}
 }
 
-func (b *bench) perftest(ctx context.Context, args []string) (r perf.Result, err error) {
-	ctx, cancel := context.WithTimeout(ctx, runWithin)
+// Perftest runs braid perftest.
+func (p *Programs) Perftest(ctx context.Context, args []string) (r perf.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, RunWithin)
 	defer cancel()
 	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(ctx, b.Braid, args...)
+	cmd := exec.CommandContext(ctx, p.BraidPath, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Run(); err != nil {
 		return r, fmt.Errorf("braid %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errOut.String()))
@@ -68,16 +56,16 @@ func (b *bench) perftest(ctx context.Context, args []string) (r perf.Result, err
 	return r, json.Unmarshal(out.Bytes(), &r)
 }
 
-// ucx runs the load with ucx_perftest over TCP on the loopback interface.
-func (b *bench) ucx(l load) runner {
+// UCX runs the load with ucx_perftest over transports of its own (UCX_TLS, such as "tcp" or "posix,cma"), on the loopback interface.
+func (p *Programs) UCX(l Load, tls string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		ctx, cancel := context.WithTimeout(ctx, runWithin)
+		ctx, cancel := context.WithTimeout(ctx, RunWithin)
 		defer cancel()
 		port, err := freePort()
 		if err != nil {
 			return 0, err
 		}
-		server := b.ucxCommand(ctx, b.cpuB, "-p", port)
+		server := p.ucxCommand(ctx, tls, p.B, "-p", port)
 		if err := server.Start(); err != nil {
 			return 0, err
 		}
@@ -87,7 +75,7 @@ func (b *bench) ucx(l load) runner {
 		if err := listens(ctx, port, ended); err != nil {
 			return 0, err
 		}
-		client := b.ucxCommand(ctx, b.cpuA, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.test)}, l.args()...)...)
+		client := p.ucxCommand(ctx, tls, p.A, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.Test)}, l.args()...)...)
 		var errOut bytes.Buffer
 		client.Stderr = &errOut
 		out, err := client.Output()
@@ -95,13 +83,13 @@ func (b *bench) ucx(l load) runner {
 			return 0, fmt.Errorf("%s: %w: %s", strings.Join(client.Args, " "), err, strings.TrimSpace(errOut.String()))
 		}
 		r, err := parseUCX(string(out))
-		return l.pick(&r), err
+		return l.Pick(&r), err
 	}
 }
 
-func (b *bench) ucxCommand(ctx context.Context, cpu string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, b.UCX, append(args, "-c", cpu)...)
-	cmd.Env = append(os.Environ(), "UCX_TLS=tcp", "UCX_NET_DEVICES=lo", "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=error")
+func (p *Programs) ucxCommand(ctx context.Context, tls, cpu string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.UCXPath, append(args, "-c", cpu)...)
+	cmd.Env = append(os.Environ(), "UCX_TLS="+tls, "UCX_NET_DEVICES=lo", "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=error")
 	return cmd
 }
 
@@ -174,16 +162,16 @@ func taken(table, port string) bool {
 	return false
 }
 
-// ucxVersion finds the peer, and says why it can't be used.
-func (b *bench) ucxVersion(ctx context.Context) (string, error) {
-	if b.UCX == "" {
+// UCXVersion finds the rival, and says why it can't be used.
+func (p *Programs) UCXVersion(ctx context.Context) (string, error) {
+	if p.UCXPath == "" {
 		path, err := exec.LookPath("ucx_perftest")
 		if err != nil {
 			return "", errors.New("ucx_perftest is not installed (on Debian: apt-get install ucx-utils)")
 		}
-		b.UCX = path
+		p.UCXPath = path
 	}
-	out, err := exec.CommandContext(ctx, strings.TrimSuffix(b.UCX, "_perftest")+"_info", "-v").Output()
+	out, err := exec.CommandContext(ctx, strings.TrimSuffix(p.UCXPath, "_perftest")+"_info", "-v").Output()
 	if err != nil {
 		return "unknown version", nil
 	}
@@ -193,12 +181,4 @@ func (b *bench) ucxVersion(ctx context.Context) (string, error) {
 		}
 	}
 	return "unknown version", nil
-}
-
-// ucxTest is what ucx_perftest calls a test: those of tags and streams have no prefix.
-func ucxTest(test string) string {
-	if strings.HasPrefix(test, "tag_") || strings.HasPrefix(test, "stream_") {
-		return test
-	}
-	return "ucp_" + test
 }

@@ -1,4 +1,4 @@
-package main
+package duel
 
 import (
 	"runtime"
@@ -9,13 +9,13 @@ import (
 	"github.com/openbraid/braid/internal/perf/cpu"
 )
 
-// class is how far apart two processors are.
-type class string
+// Class is how far apart two processors are.
+type Class string
 
 const (
-	near    class = "near"
-	far     class = "far"
-	unknown class = "?" // nothing can be bound to a processor here
+	Near    Class = "near"
+	Far     Class = "far"
+	Unknown Class = "?" // nothing can be bound to a processor here
 )
 
 // farFrom is the one-way time of a cache line from which it does not come through a shared cache.
@@ -73,17 +73,17 @@ func distance(cpuA, cpuB string) (time.Duration, error) {
 	return times[len(times)/2], nil
 }
 
-// classify probes.
-func classify(cpuA, cpuB string) class {
+// Classify probes.
+func Classify(cpuA, cpuB string) Class {
 	if runtime.GOOS != "linux" || cpuA == cpuB {
-		return unknown
+		return Unknown
 	}
 	d, err := distance(cpuA, cpuB)
 	switch {
 	case err != nil:
-		return unknown
+		return Unknown
 	case d < farFrom:
-		return near
+		return Near
 	}
-	return far
+	return Far
 }

@@ -1,4 +1,4 @@
-package main
+package echo
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ type bareSocket struct {
 	keep *net.TCPConn
 }
 
-// bare takes the descriptor from under a connection, which must not be used meanwhile.
-func bare(c *net.TCPConn) (io.ReadWriter, error) {
+// Polled takes the descriptor from under a connection, which must not be used meanwhile.
+func Polled(c *net.TCPConn) (io.ReadWriter, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (s *bareSocket) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// congest sets the congestion control of a connection.
-func congest(c *net.TCPConn, name string) error {
+// Congest sets the congestion control of a connection.
+func Congest(c *net.TCPConn, name string) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
