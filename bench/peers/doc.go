@@ -1,6 +1,6 @@
 // Command peers runs braid perftest and ucx_perftest side by side, over each transport that both have, and says what the goals make of it.
 //
-//	go run ./bench/peers --quick                      half an hour less than all of it
+//	go run ./bench/peers --quick                      what has a goal, three pairs each: ten minutes
 //	go run ./bench/peers --tests '^shm/.*_lat'        what has such a name
 //	go run ./bench/peers --out DIR                    DIR/peers.json, DIR/peers.txt, a plot by size of each transport
 //

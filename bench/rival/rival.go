@@ -26,6 +26,8 @@ type Programs struct {
 	BraidPath string
 	UCXPath   string // found in PATH if empty, by Version
 	A, B      string // processors of client and server
+	// Listens waits for UCX's server on a port of this host; nil: by the system's table of sockets.
+	Listens func(ctx context.Context, port string, ended <-chan struct{}) error
 }
 
 // Braid runs the load with the command of this module.
@@ -72,7 +74,11 @@ func (p *Programs) UCX(l Load, tls string) func(context.Context) (float64, error
 		ended := make(chan struct{})
 		go func() { _ = server.Wait(); close(ended) }()
 		defer func() { _ = server.Process.Kill(); <-ended }()
-		if err := listens(ctx, port, ended); err != nil {
+		wait := p.Listens
+		if wait == nil {
+			wait = listens
+		}
+		if err := wait(ctx, port, ended); err != nil {
 			return 0, err
 		}
 		client := p.ucxCommand(ctx, tls, p.A, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.Test)}, l.args()...)...)

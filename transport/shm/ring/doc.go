@@ -17,7 +17,7 @@
 //
 // Invariants:
 //
-//  1. The word with the sequence number is stored last, atomically, and loaded first: who sees it sees the slot and its bytes.
+//  1. The word with the sequence number is stored last, in one piece, and loaded first: who sees it sees the slot and its bytes.
 //  2. A slot's sequence number names it among 2^32: the reader takes exactly the next one, what the last lap left is "nothing yet", and anything else is ErrGarbage.
 //  3. Every value is loaded from shared memory once, and checked before it is used. Whatever the other side writes there, no
 //     access leaves the ring's memory, and no call runs longer.
