@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm"
 )
 
 // TestNoAllocations: in steady state no operation allocates, on either side, in either error mode and in both modes of
@@ -16,13 +18,20 @@ func TestNoAllocations(t *testing.T) {
 	for _, opts := range []braid.Options{
 		{Owned: true}, {Owned: true, ErrorMode: braid.None}, {}, {ErrorMode: braid.None},
 		{Owned: true, Rails: []string{"127.0.0.1", "127.0.0.2"}},
+		{Owned: true, Transports: []transport.Transport{shm.New(shm.Options{})}},
 	} {
+		if opts.Transports != nil && shm.Prefix() == "" {
+			continue
+		}
 		name := opts.ErrorMode.String() + " shared"
 		if opts.Owned {
 			name = opts.ErrorMode.String()
 		}
 		if opts.Rails != nil {
 			name += " over two lanes"
+		}
+		if opts.Transports != nil {
+			name += " over shared memory alone"
 		}
 		t.Run(name, func(t *testing.T) {
 			o := connectPolled(t, opts)
