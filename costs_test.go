@@ -33,46 +33,53 @@ func TestCosts(t *testing.T) {
 			}
 			key := mem.Key(all)
 			ctx, b := testContext(t), make([]byte, 64<<10)
-			for _, c := range []struct {
-				name       string
-				run        func() error
-				there      uint64 // bytes posted by who asks
-				back       uint64 // by the other one
-				directOnce uint64 // of it in lent memory
-			}{
+			for _, c := range []cost{
 				{"message of 8 bytes", func() error { return p.a.SendAM(ctx, 1, nil, b[:8]) }, 4 + 8, 0, 0},
 				{"message of 64 KiB with a header of 16", func() error { return p.a.SendAM(ctx, 1, b[:16], b) }, 4 + 16 + 64<<10, 0, 0},
 				{"put of 8 bytes", func() error { return p.a.Put(ctx, b[:8], key, 0) }, 32 + 8, 0, 0},
 				{"put of 64 KiB", func() error { return p.a.Put(ctx, b, key, 0) }, 32 + 64<<10, 0, 0},
 				{"get of 64 KiB", func() error { return p.a.Get(ctx, b, key, 0) }, 40, 24 + 64<<10, 0},
 			} {
-				expect(t, p, c.name, c.run, c.there, c.back, c.directOnce)
+				c.expect(t, p)
 			}
 			if !over.lends {
 				return
 			}
 			lent := borrowed(t, p, 1<<20, false).Key(all)
-			expect(t, p, "put of 64 KiB into lent memory", func() error { return p.a.Put(ctx, b, lent, 0) }, 0, 0, 1)
-			expect(t, p, "get of 64 KiB from it", func() error { return p.a.Get(ctx, b, lent, 0) }, 0, 0, 1)
-			expect(t, p, "put of 8 bytes into it", func() error { return p.a.Put(ctx, b[:8], lent, 0) }, 0, 0, 1)
+			for _, c := range []cost{
+				{"put of 64 KiB into lent memory", func() error { return p.a.Put(ctx, b, lent, 0) }, 0, 0, 1},
+				{"get of 64 KiB from it", func() error { return p.a.Get(ctx, b, lent, 0) }, 0, 0, 1},
+				{"put of 8 bytes into it", func() error { return p.a.Put(ctx, b[:8], lent, 0) }, 0, 0, 1},
+			} {
+				c.expect(t, p)
+			}
 		})
 	}
 }
 
-// expect runs an operation until it is executed, and looks what that brought.
-func expect(t *testing.T, p *pair, name string, run func() error, there, back, direct uint64) {
+// cost is an operation and what it brings.
+type cost struct {
+	name   string
+	run    func() error
+	there  uint64 // bytes posted by who asks
+	back   uint64 // by the other one
+	direct uint64 // operations in lent memory
+}
+
+// expect runs it until it is executed, and looks.
+func (c cost) expect(t *testing.T, p *pair) {
 	t.Helper()
 	for range 3 {
 		a, b, d := p.a.Lanes()[0].PostedBytes, p.b.Lanes()[0].PostedBytes, p.a.Stats().Direct
-		if err := run(); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if err := c.run(); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
 		}
 		if err := p.a.Flush(testContext(t)); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v", c.name, err)
 		}
 		a, b, d = p.a.Lanes()[0].PostedBytes-a, p.b.Lanes()[0].PostedBytes-b, p.a.Stats().Direct-d
-		if a != there || b != back || d != direct {
-			t.Errorf("%s: %d bytes there, %d back, %d direct; want %d, %d, %d", name, a, b, d, there, back, direct)
+		if a != c.there || b != c.back || d != c.direct {
+			t.Errorf("%s: %d bytes there, %d back, %d direct; want %d, %d, %d", c.name, a, b, d, c.there, c.back, c.direct)
 		}
 	}
 }

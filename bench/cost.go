@@ -11,6 +11,8 @@ import (
 	"os/exec"
 
 	"github.com/openbraid/braid/bench/calibrate"
+	"github.com/openbraid/braid/bench/duel"
+	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/cpu"
 )
@@ -35,7 +37,7 @@ func (b *bench) costs(ctx context.Context, r *report) error {
 	}
 	found, err := calibrate.All(ctx, o)
 	for _, f := range found {
-		r.Rows = append(r.Rows, row{Name: f.Name, Peer: f.Peer, Unit: f.Unit, Pairs: f.Rounds, Ours: f.Measured, Theirs: f.Other, Ratio: f.Ratio, Goal: f.Goal, Verdict: f.Verdict})
+		r.Rows = append(r.Rows, duel.Row{Name: f.Name, Peer: f.Peer, Unit: f.Unit, Pairs: f.Rounds, Ours: f.Measured, Theirs: f.Other, Ratio: f.Ratio, Goal: f.Goal, Verdict: f.Verdict})
 	}
 	return err
 }
@@ -43,7 +45,7 @@ func (b *bench) costs(ctx context.Context, r *report) error {
 // tests runs samples one after the other between the same two processes on this host.
 func (b *bench) tests(ctx context.Context, list []calibrate.Sample, more ...string) ([]perf.Result, error) {
 	return batch(list, func(file string) (*exec.Cmd, func(), error) {
-		ctx, cancel := context.WithTimeout(ctx, runWithin)
+		ctx, cancel := context.WithTimeout(ctx, rival.RunWithin)
 		args := append([]string{"perftest", "--spawn", "--json", "-b", file}, more...)
 		if cpu.CanPin {
 			args = append(args, "--cpus", b.cpuA+","+b.cpuB)
@@ -60,7 +62,7 @@ func batch(list []calibrate.Sample, client func(file string) (*exec.Cmd, func(),
 	}
 	defer os.Remove(f.Name())
 	for _, s := range list {
-		n := min(5000, 64*mib/max(s.Size, 1))
+		n := min(5000, 64*rival.MiB/max(s.Size, 1))
 		fmt.Fprintf(f, "%s/%d -t %s -s %d -n %d -w %d\n", s.Test, s.Size, s.Test, s.Size, n, n/5)
 	}
 	if err := f.Close(); err != nil {
