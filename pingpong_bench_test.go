@@ -39,3 +39,22 @@ func BenchmarkPingPong8(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPutLent8 is a put of 8 bytes into memory that is lent: a copy by who posts it.
+func BenchmarkPutLent8(b *testing.B) {
+	o := connectPolled(b, braid.Options{Owned: true, Transports: []transport.Transport{shm.New(shm.Options{})}})
+	key, src := o.mem.Key(braid.Write), make([]byte, 8)
+	put := func() { o.a.PostPut(src, key, 0).Release() }
+	for o.a.Stats().Direct == 0 {
+		put()
+		o.turn()
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		put()
+		if i%32 == 31 {
+			o.aw.Progress()
+		}
+	}
+}
