@@ -51,7 +51,7 @@ const (
 	unknownTrip, unknownFrame = 50 * time.Microsecond, time.Microsecond
 
 	// What a threshold may be, whatever lanes are thought to bring; powers of two are chosen, so that they don't dither.
-	leastEager, MostEager   = 16 << 10, 128 << 10
+	leastEager, MostEager   = 16 << 10, 256 << 10
 	leastStripe, mostStripe = 32 << 10, 1 << 20
 	// usual is that of lanes of which nothing is known.
 	usualEager, usualStripe = 64 << 10, 256 << 10
