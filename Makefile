@@ -4,6 +4,7 @@
 
 GO       ?= go
 SEEDS    ?= 10000
+SIMTIME  ?= 15m
 PART     ?= 1/1
 FUZZTIME ?= 10s
 BENCH    ?= .
@@ -53,13 +54,19 @@ files: ## 2,000 files and 1 GB are copied while a rail is cut each second
 	BRAID_FILES=1g $(GO) test -count=1 -timeout 15m -v -run TestRailsAreCut ./internal/files
 
 SOAK ?= 1000
-SOAKLEAST ?= 12000000
+SOAKLEAST ?= 17000000
 SOAKOVER ?= tcp
 SOAKTESTS ?= put_lat put_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw tag_sync_bw
 
 .PHONY: soak
 soak: ## SOAK=1000 random cuts of each of SOAKTESTS, all tests, over two lanes of SOAKOVER=tcp, SOAKLEAST operations or more: 10^8 in all, each verified, and their sum; minutes
 	@GO="$(GO)" bash .ci/soak $(SOAK) $(SOAKLEAST) $(SOAKOVER) "$(SOAKTESTS)"
+
+BLACKOUTS ?= 1000
+
+.PHONY: blackout
+blackout: ## how long BLACKOUTS=1000 resets, and as many silences, both ways and one way, stop what is under way on one of two TCP lanes; ten minutes
+	@GO="$(GO)" bash .ci/blackout $(BLACKOUTS)
 
 .PHONY: matrix
 matrix: ## every family x transport x 1, 2, 4 lanes x sizes x expected or not x a lane cut or none, compared byte by byte; a part of it is a test
@@ -75,9 +82,16 @@ race: ## all tests under the race detector, with the invariants compiled in; nee
 	CGO_ENABLED=1 $(GO) test -race -short -tags invariants -timeout 15m ./...
 
 .PHONY: sim
-sim: ## SEEDS=10000 seeds of the simulated network
+sim: ## SEEDS=10000 seeds of the simulated network, as each change has; nightly has 10^6
 	@test -n "$(SIM)" || { echo "no test reads BRAID_SEEDS: there is no simulation to run"; exit 1; }
-	BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout 15m $(SIM)
+	BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -timeout $(SIMTIME) $(SIM)
+
+NIGHTSEEDS ?= 1000000
+
+.PHONY: nightly
+nightly: ## what is too long for each change: NIGHTSEEDS=10^6 seeds of the simulated network, the soak, blackouts, the large searches; hours
+	@$(MAKE) --no-print-directory sim SEEDS=$(NIGHTSEEDS) SIMTIME=24h
+	@$(MAKE) --no-print-directory soak blackout searchdeep
 
 .PHONY: search
 search: ## all runs of small worlds of the hand-over, each with its states; what goes wrong without each rule

@@ -221,6 +221,7 @@ type Event struct {
 	Dialed   bool      // this side opened the lane
 	Err      error
 	Fault    string // of LaneDown, whose it looks like: "local port", "remote port", "path" or "peer"
-	// Bytes of frames. LaneDown: what this side had posted on the lane, and had accepted from it. HandedOver: also what the peer had accepted, by its own count, and what was posted again.
-	Posted, Accepted, PeerAccepted, Replayed uint64
+	// Bytes of frames. LaneDown: what this side had posted on the lane, what of that was acknowledged by then, and what it had accepted from the
+	// lane. HandedOver: Posted and Accepted, and what the peer had accepted, by its own count, and what was posted again.
+	Posted, Acked, Accepted, PeerAccepted, Replayed uint64
 }

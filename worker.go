@@ -93,7 +93,7 @@ func (w *Worker) tell(event any) {
 		ep = endpoint(e.Endpoint.(*worker.Endpoint))
 	}
 	w.n.opts.OnEvent(Event{Kind: EventKind(e.Kind), At: start.Add(e.At), Endpoint: ep, Lane: e.Lane, Instance: instance, Dialed: e.Dialed,
-		Err: e.Err, Fault: e.Fault, Posted: e.Posted, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
+		Err: e.Err, Fault: e.Fault, Posted: e.Posted, Acked: e.Acked, Accepted: e.Accepted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed})
 }
 
 // Close aborts the endpoints that are left and gives everything back. Close endpoints first to lose nothing. It waits for

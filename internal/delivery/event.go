@@ -34,7 +34,7 @@ type Event struct {
 	Dialed   bool // this side opened the lane
 	Err      error
 	Fault    string // of LaneDown: whose it looks like
-	// Of LaneDown and HandedOver, in bytes of frames: what this side had posted on the lane and what it had accepted from it. Of
-	// HandedOver also: what the peer had accepted (its own count), and what was posted again.
-	Posted, Accepted, PeerAccepted, Replayed uint64
+	// Of LaneDown and HandedOver, in bytes of frames: what this side had posted on the lane and what it had accepted from it. Of LaneDown also: what
+	// the peer had acknowledged of what was posted. Of HandedOver also: what the peer had accepted (its own count), and what was posted again.
+	Posted, Acked, Accepted, PeerAccepted, Replayed uint64
 }

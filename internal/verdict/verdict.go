@@ -22,6 +22,7 @@ type Event struct {
 	Rule     string  `json:"rule,omitempty"` // of FaultOn and FaultOff
 
 	Posted       uint64 `json:"posted,omitempty"` // bytes, of LaneDown and HandedOver
+	Acked        uint64 `json:"acked,omitempty"`  // of LaneDown
 	PeerAccepted uint64 `json:"peer_accepted,omitempty"`
 	Replayed     uint64 `json:"replayed,omitempty"`
 
@@ -251,7 +252,7 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 		} else {
 			x.Needed = over.Posted - over.PeerAccepted
 		}
-		x.Idle = s.Kind == fault.Silence && x.Needed == 0 && x.Replayed == 0
+		x.Idle = s.Kind == fault.Silence && x.Needed == 0 && x.Replayed == 0 && down.Posted == down.Acked
 	}
 	j.rep.Cuts = append(j.rep.Cuts, x)
 }

@@ -109,4 +109,12 @@ func TestFigures(t *testing.T) {
 	if got := verdict.Judge(r); got.Blackout != nil || got.Idle != 1 || got.Verdict != verdict.OK {
 		t.Errorf("%+v", got)
 	}
+	// The peer had everything, and nobody here knew: of a lane that nothing comes back on.
+	if r.Events[2].Event != "LaneDown" {
+		t.Fatal(r.Events[2])
+	}
+	r.Events[2].Posted, r.Events[2].Acked = 1000, 990
+	if got := verdict.Judge(r); got.Blackout == nil || got.Blackout.Max != 4 || got.Idle != 0 {
+		t.Errorf("unacknowledged, and all of it had arrived: %+v", got)
+	}
 }

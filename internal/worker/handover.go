@@ -62,7 +62,7 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	l.Fault = ep.blame(l)
 	ep.w.env.Log.Info("lane lost", "peer", ep.addr, "lane", l.name(), "instance", l.ID.String(), "reason", err, "fault", l.Fault)
 	ep.w.event(delivery.Event{Kind: delivery.LaneDown, Endpoint: ep, Lane: l.name(), Instance: l.ID, Dialed: l.path != nil, Err: err, Fault: l.Fault,
-		Posted: c.PostedBytes, Accepted: c.AcceptedBytes})
+		Posted: c.PostedBytes, Acked: c.AckedBytes, Accepted: c.AcceptedBytes})
 	if ep.unsettled() > maxLost {
 		ep.fail(fmt.Errorf("%w: more than %d lanes are lost, and it agrees on none", outcome.ErrProtocol, maxLost))
 	}

@@ -118,7 +118,7 @@ func (t *Trial) Begin(lanes int) {
 func (t *Trial) Event(e braid.Event) {
 	x := verdict.Event{
 		Side: "client", Name: e.Lane, Instance: e.Instance, Event: e.Kind.String(), At: t.now(), Lane: -1,
-		Posted: e.Posted, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed,
+		Posted: e.Posted, Acked: e.Acked, PeerAccepted: e.PeerAccepted, Replayed: e.Replayed,
 	}
 	x.Local, x.Remote, _ = strings.Cut(e.Lane, "->")
 	if e.Endpoint != nil {
