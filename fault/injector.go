@@ -39,7 +39,8 @@ type Injector struct {
 	conns     []member
 	slots     []*slot
 	abandoned error
-	news      bool // rules came into force or ended since Advance looked
+	news      bool          // rules came into force or ended since Advance looked
+	noticed   time.Duration // when a cut connection was given up by its owner, until Stands has said that not all stand; 0: it has
 }
 
 // New makes an injector without rules; now is the clock that its stamps are of.

@@ -38,8 +38,7 @@ func (p *Pipe) Stands() { p.inj.stands(&p.conn) }
 func (p *Pipe) Given() {
 	p.inj.mu.Lock()
 	defer p.inj.mu.Unlock()
-	p.given = true
-	p.inj.vacate(&p.conn)
+	p.inj.givenUp(&p.conn)
 }
 
 // Close takes it away.

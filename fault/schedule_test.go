@@ -140,6 +140,43 @@ func TestWholeAndRandom(t *testing.T) {
 	}
 }
 
+// TestWholeIsTold: a lane that was cut and given up is not whole again because its owner has not told so yet.
+func TestWholeIsTold(t *testing.T) {
+	c := &clock{t: time.Second}
+	inj := fault.New(c.now)
+	stands := true
+	inj.Stands = func() bool { return stands }
+	one, other := dial(t, inj, "1.1.1.1:1", "2.2.2.2:2"), dial(t, inj, "1.1.1.2:1", "2.2.2.2:2")
+	inj.Apply(rules(t, "cut lane=0 kind=silence for=1ms; cut lane=1 kind=reset when=whole after=5ms for=1ms")...)
+	c.t += 10 * ms
+	for _, x := range []struct {
+		what string
+		do   func()
+		cut  bool
+	}{
+		{"nobody has noticed", func() {}, false},
+		{"it is given up, and its owner is not done with that", func() { one.Shutdown() }, false},
+		{"nor is he when it is closed", func() { one.Close(true) }, false},
+		{"he has told it", func() { stands = false }, false},
+		{"there is another one", func() { dial(t, inj, "1.1.1.1:2", "2.2.2.2:2"); stands = true }, true},
+	} {
+		x.do()
+		c.t += ms
+		inj.Advance()
+		if other.cut() != x.cut {
+			t.Errorf("%s: the other lane is cut: %v", x.what, !x.cut)
+		}
+	}
+	// One of which nobody ever tells anything was no lane: that is waited for no longer than for a while.
+	other.Close(true)
+	if c.t += 10 * ms; inj.Whole() {
+		t.Error("whole, with one that was given up just now")
+	}
+	if c.t += 2 * time.Second; !inj.Whole() {
+		t.Error("not whole after two seconds")
+	}
+}
+
 // TestPauseRateDelay: bytes come later, and all of them in order.
 func TestPauseRateDelay(t *testing.T) {
 	c := &clock{t: 1}

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"time"
 )
 
 // conn is what the injector knows of a connection, or of a socket that serves many.
@@ -79,9 +80,18 @@ func (i *Injector) spend(c *conn) {
 	}
 }
 
+// givenUp notes that a connection's owner has given it up: what is dialed in its place may come before it is closed.
+func (i *Injector) givenUp(c *conn) {
+	if c.spent && !c.given {
+		i.noticed = i.now()
+	}
+	c.given = true
+	i.vacate(c)
+}
+
 // leave takes a connection off the list.
 func (i *Injector) leave(m member) {
-	i.vacate(m.base())
+	i.givenUp(m.base())
 	last := len(i.conns) - 1
 	at := m.base().index
 	i.conns[at] = i.conns[last]
@@ -108,7 +118,7 @@ func (i *Injector) whole() bool {
 		}
 	}
 	if i.Stands != nil {
-		return i.Stands()
+		return i.standing(i.Stands())
 	}
 	for _, s := range i.slots {
 		if s.used && !s.stands() {
@@ -116,6 +126,18 @@ func (i *Injector) whole() bool {
 		}
 	}
 	return len(i.slots) > 0
+}
+
+// untold is how long who gives up a lane may take to tell that: within the same turn, unless his thread is stopped.
+const untold = time.Second
+
+// standing is what is believed of an answer of Stands: that all lanes stand may be from before one was given up that was cut, since its owner
+// tells others of that when he is done with it. A second lane would be cut then, with nobody left to carry on.
+func (i *Injector) standing(all bool) bool {
+	if i.noticed != 0 && (!all || i.now()-i.noticed > untold) {
+		i.noticed = 0
+	}
+	return all && i.noticed == 0
 }
 
 // hitsConn says whether the rule is about a connection.

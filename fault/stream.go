@@ -167,8 +167,7 @@ func (s *stream) Connected() error {
 // Shutdown implements transport.Stream.
 func (s *stream) Shutdown() error {
 	s.inj.mu.Lock()
-	s.given = true
-	s.inj.vacate(&s.conn) // what is dialed in its place may come before it is closed
+	s.inj.givenUp(&s.conn)
 	s.inj.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
