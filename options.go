@@ -221,7 +221,6 @@ type Event struct {
 	Dialed   bool      // this side opened the lane
 	Err      error
 	Fault    string // of LaneDown, whose it looks like: "local port", "remote port", "path" or "peer"
-	// Bytes of frames. LaneDown: what this side had posted on the lane, what of that was acknowledged by then, and what it had accepted from the
-	// lane. HandedOver: Posted and Accepted, and what the peer had accepted, by its own count, and what was posted again.
+	// Bytes of frames. LaneDown: what this side had posted on the lane, of that acknowledged by then, and what it had accepted from it. HandedOver: Posted, Accepted, what the peer had accepted, by its own count, and what was posted again.
 	Posted, Acked, Accepted, PeerAccepted, Replayed uint64
 }
