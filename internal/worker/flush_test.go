@@ -61,6 +61,8 @@ var flushCases = []flushCase{
 		[]string{"a: f ended: <nil>"}, ""},
 	{"one region selected, a change of it is posted again", 2, "break d1 silence out; add a; send a; suspect a d1; turn a; time 100us; turn b; time 100us; turn a; flush a f memory; settle",
 		[]string{"LOST d1 position=0 have=1", "written 8 bytes at 0", "a: f ended: <nil>"}, ""},
+	{"a fetch is executed, and its value is lost with its lane", 2, "fadd a v; send a; break d1 silence in; time 100us; turn b; flush a f; suspect a d1; settle",
+		[]string{"written 8 bytes at 0", "LOST d1 position=1 have=1", "GetData", "a: f ended: <nil>"}, ""},
 	{"a fetch is executed, and its value is not here", 1, "fadd a v; send a; time 100us; turn b; flush a f; settle",
 		[]string{"written 8 bytes at 0", "GetData", "a: f ended: <nil>", "a: v ended: <nil>, it was 0"}, ""},
 	{"sent: it ends with the last buffer", 1, "putz a 0 e; flush a f sent; settle",
