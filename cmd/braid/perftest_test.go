@@ -353,18 +353,18 @@ func TestPerftestSettingsOfRC(t *testing.T) {
 // Lists, threads and plots that can't be.
 func TestPerftestRefusesShapes(t *testing.T) {
 	for line, want := range map[string]string{
-		"-t am_lat -D iov h":              "measure am_bw",
-		"-t am_bw -Diov,iov h":            "only this side",
-		"-t am_bw -D zcopy h":             "no such layout",
-		"-t am_bw -D iov -O 2 h":          "no window",
-		"-t am_bw -T 0 h":                 "1 to 64",
-		"-t am_bw -T 1,,2 h":              "no number of threads",
-		"-t am_bw -T 2 -c 0 h":            "no place for several threads",
-		"-t am_bw -T 2 -R 99 h":           "-R has no effect",
-		"-t am_bw -T 2 --pair-modes h":    "-T has no effect",
-		"-t am_bw --plot --json h":        "--plot has no effect",
-		"--plot":                          "--plot has no effect here: a server",
-		"-t am_lat -s 8,16 h":             "batch file",
+		"-t am_lat -D iov h":           "measure am_bw",
+		"-t am_bw -Diov,iov h":         "only this side",
+		"-t am_bw -D zcopy h":          "no such layout",
+		"-t am_bw -D iov -O 2 h":       "no window",
+		"-t am_bw -T 0 h":              "1 to 64",
+		"-t am_bw -T 1,,2 h":           "no number of threads",
+		"-t am_bw -T 2 -c 0 h":         "no place for several threads",
+		"-t am_bw -T 2 -R 99 h":        "-R has no effect",
+		"-t am_bw -T 2 --pair-modes h": "-T has no effect",
+		"-t am_bw --plot --json h":     "--plot has no effect",
+		"--plot":                       "--plot has no effect here: a server",
+		"-t am_lat -s 8,16 h":          "batch file",
 	} {
 		refused(t, line, want)
 	}
