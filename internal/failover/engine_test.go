@@ -34,8 +34,7 @@ func (r *runner) do(s int, e Event, a Action) {
 		r.pipe[s][i].push(frame{kind: fBusy})
 		r.close(s, i)
 	case SendClosed:
-		r.pipe[s][i].push(frame{kind: fClosed, from: r.node[s].restarts + 1})
-		r.close(s, i)
+		r.endpointClosed(s, i)
 	case SendLost:
 		if r.cfg.without == rule4 && e.What == Broke {
 			return
@@ -95,6 +94,13 @@ func (r *runner) restart() {
 		r.pipe[0][i].broken, r.pipe[1][i].broken = true, true
 		r.pipe[0][i].lose()
 	}
+}
+
+// endpointClosed answers that the endpoint is not here: it has ended, or was of a process of before.
+func (r *runner) endpointClosed(s int, i uint8) {
+	r.tracef("   answered EP_CLOSED")
+	r.pipe[s][i].push(frame{kind: fClosed, from: r.node[s].restarts + 1})
+	r.close(s, i)
 }
 
 func (r *runner) send(s int, a Action, f frame) {
@@ -270,8 +276,11 @@ func (r *runner) names(s int) Names {
 func (r *runner) hello(s int, i uint8, f frame) {
 	what := HelloArrived
 	if f.to != 0 && r.cfg.without != rule9 {
-		my := Identity{Incarnation: lives[1-s] + uint64(f.from), Endpoint: 1}
-		what = r.names(s).Hello(my, Identity{Incarnation: lives[s] + uint64(f.to), Endpoint: 1})
+		if f.to != r.node[s].restarts+1 { // it is for an endpoint that is not here: no dialogue's business
+			r.endpointClosed(s, i)
+			return
+		}
+		what = r.names(s).Hello(Identity{Incarnation: lives[1-s] + uint64(f.from), Endpoint: 1})
 	}
 	if what == StrangerArrived && r.cfg.without == rule9Proof {
 		r.violated("%s takes a late HELLO for a proof that its peer has restarted (R9)", wire.Side(s))

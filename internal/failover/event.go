@@ -13,8 +13,6 @@ const (
 	HelloArrived
 	// StrangerArrived: a HELLO whose "my" isn't the peer that this endpoint knows.
 	StrangerArrived
-	// MisaddressedArrived: a HELLO whose "yours" isn't this endpoint.
-	MisaddressedArrived
 	// HelloAcked: HELLO-ACK for ID; or, where this side sent that and the opener was to confirm it, CONFIRM.
 	HelloAcked
 	// BusyArrived: BUSY for the attempt ID, or any other answer that says: not this instance. Or its HELLO never left.
@@ -43,7 +41,7 @@ const (
 )
 
 var whatNames = [whats]string{
-	"Opened", "HelloArrived", "StrangerArrived", "MisaddressedArrived", "HelloAcked", "BusyArrived",
+	"Opened", "HelloArrived", "StrangerArrived", "HelloAcked", "BusyArrived",
 	"ClosedArrived", "Broke", "LostArrived", "GoneArrived", "Dropped", "Ended",
 	"LostArrived have", "carrier lost", "turn came",
 }

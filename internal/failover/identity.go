@@ -13,13 +13,10 @@ type Names struct {
 	Yours Identity // zero until the peer told
 }
 
-// Hello judges the names in a HELLO: my, of its sender, and yours, whom it means. R9: a HELLO never fails an
-// endpoint, whatever is in it, since it may be a late one of a process that is long dead.
-func (n Names) Hello(my, yours Identity) What {
-	switch {
-	case yours != Identity{} && yours != n.Mine:
-		return MisaddressedArrived
-	case n.Yours != Identity{} && my != n.Yours:
+// Hello judges who says HELLO to this endpoint. R9: it never fails an endpoint, whoever it is, since it may be a late one of a process that is long
+// dead. One that is for another endpoint is none of this one's: whoever looks endpoints up answers EP_CLOSED.
+func (n Names) Hello(my Identity) What {
+	if n.Yours != (Identity{}) && my != n.Yours {
 		return StrangerArrived
 	}
 	return HelloArrived

@@ -51,7 +51,6 @@ func buildTable() *life {
 		hello   = cell{"up or opening, ACK; seen: BUSY", (*Machine).hello}
 		twice   = cell{"my name: error, else drop", (*Machine).helloAgain}
 		refuse  = cell{"BUSY, redial", (*Machine).refuseStranger}
-		closed  = cell{"EP_CLOSED", (*Machine).answerClosed}
 		acked   = cell{"up", (*Machine).acked}
 		busy    = cell{"absent", (*Machine).end}
 		proved  = cell{"my nonce: endpoint fails", (*Machine).proved}
@@ -74,7 +73,6 @@ func buildTable() *life {
 	t[Opened] = [states]cell{open, misuse, misuse, misuse, misuse}
 	t[HelloArrived] = [states]cell{hello, twice, ignore, ignore, ignore}
 	t[StrangerArrived] = [states]cell{refuse, refuse, refuse, refuse, refuse}
-	t[MisaddressedArrived] = [states]cell{closed, closed, closed, closed, closed}
 	t[HelloAcked] = [states]cell{ignore, acked, ignore, ignore, ignore}
 	t[BusyArrived] = [states]cell{ignore, busy, violation, ignore, ignore}
 	t[ClosedArrived] = [states]cell{ignore, proved, violation, ignore, ignore}

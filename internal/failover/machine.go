@@ -58,7 +58,7 @@ func (m *Machine) Step(event Event) []Action {
 	clear(m.out)
 	m.out = m.out[:0]
 	if m.over {
-		if e.What == HelloArrived || e.What == StrangerArrived || e.What == MisaddressedArrived || e.What == LostArrived {
+		if e.What == HelloArrived || e.What == StrangerArrived || e.What == LostArrived {
 			m.act(Action{Do: SendClosed, ID: e.ID, On: e.On})
 		}
 		return m.out

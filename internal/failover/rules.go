@@ -44,11 +44,6 @@ func (m *Machine) refuseStranger(_ *record, e *Event) {
 	m.act(Action{Do: Redial})
 }
 
-// answerClosed is R9: the sender means another endpoint, which isn't any more.
-func (m *Machine) answerClosed(_ *record, e *Event) {
-	m.act(Action{Do: SendClosed, ID: e.ID})
-}
-
 // proved is R9: only the echo of the own nonce shows that the peer answered this HELLO and not one of long ago.
 func (m *Machine) proved(_ *record, e *Event) {
 	switch {

@@ -124,7 +124,7 @@ func (w *Worker) welcome(l *link, h wire.Hello) {
 	case len(ep.up)+len(ep.opening) >= w.cfg.MaxLanes && !ep.makeRoom():
 		l.reject(wire.RejectLimit, fmt.Sprintf("the endpoint has its %d lanes already", w.cfg.MaxLanes))
 	default:
-		ep.join(l, ep.names.Hello(my, yours))
+		ep.join(l, ep.names.Hello(my))
 	}
 }
 
