@@ -67,3 +67,9 @@ func Lookup(name string) (Test, error) {
 	}
 	return Test{}, fmt.Errorf("-t %s: no such test; there are %s", name, have)
 }
+
+// Waits says whether the calls of a test wait, so that both sides need shared workers.
+func Waits(name string) bool {
+	t, err := Lookup(name)
+	return err == nil && t.Stream
+}

@@ -24,8 +24,8 @@ type Process struct {
 	guard io.Closer // its standard input: it ends with that, and so with this process
 }
 
-// startWithin is how long a child may take to listen.
-const startWithin = 20 * time.Second
+// startWithin is how long a child may take to listen: one that ended before is noticed at once, so that only a hung one takes so long.
+const startWithin = time.Minute
 
 // Spawn runs a command that announces a server and ends when its standard input does.
 func Spawn(ctx context.Context, command []string, errOut io.Writer) (*Process, error) {

@@ -8,12 +8,13 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/perf/trial"
 	"github.com/openbraid/braid/internal/verdict"
 )
 
-// Plan is what is broken.
+// Plan is what is broken. {first} and {second} in its text are two lanes of the medium: one of each of its transports, if there are two.
 type Plan struct{ Name, Text string }
 
 // Plans are what each test has to bear.
@@ -22,6 +23,8 @@ var Plans = []Plan{
 	{"silence", "cut lane=random kind=silence when=whole after=50ms for=60ms every=250ms count=3"},
 	{"one way", "cut lane=random kind=silence dir=tx when=whole after=50ms for=60ms every=250ms count=3"},
 	{"mid write", "cut lane=random kind=reset when=write on=tcp after=50ms for=5ms every=80ms count=6"},
+	{"and back", "cut {first} kind=reset when=whole after=50ms for=200ms; cut {second} kind=reset when=whole after=300ms for=200ms"},
+	{"at once", "cut kind=reset when=whole after=50ms for=5ms every=150ms count=4"},
 	{"pause", "pause lane=random when=whole after=50ms for=20ms every=60ms count=8"},
 	{"delay", "delay 500µs±200µs dir=tx after=50ms for=300ms"},
 	{"rate", "rate 2Mbit after=50ms for=300ms"},
@@ -31,16 +34,25 @@ var Plans = []Plan{
 // Media are what they are over.
 var Media = []medium.Medium{"tcp", "rc", "shm", "shm+tcp", "rc+tcp", "rc+shm"}
 
-// Rules are a plan's for a medium; false: one of its parts has nothing of the kind. That may be the part that carries the test, and the
-// others then nothing that a rule could hit.
+// text is the plan's for a medium.
+func (p Plan) text(m medium.Medium) string {
+	first, second := "lane=0", "lane=1"
+	if m.Mixed() {
+		first, second = "on="+m.Parts()[0], "on="+m.Parts()[1]
+	}
+	return strings.NewReplacer("{first}", first, "{second}", second).Replace(p.Text)
+}
+
+// Rules are a plan's for a medium; false: one of its parts has nothing of the kind, where a rule is for all of them. That may be the part that
+// carries the test, and the others then nothing that a rule could hit.
 func (p Plan) Rules(m medium.Medium) (fault.Plan, bool, error) {
-	plan, err := fault.ParsePlan(p.Text)
+	plan, err := fault.ParsePlan(p.text(m))
 	if err != nil {
 		return nil, false, fmt.Errorf("the plan %q: %w", p.Name, err)
 	}
 	for _, r := range plan {
 		for _, part := range m.Parts() {
-			if !r.Takes(part) {
+			if !r.Takes(part) && (r.On == "" || !m.Has(r.On) || r.Start == fault.Write) {
 				return nil, false, nil
 			}
 		}
@@ -59,8 +71,8 @@ type Server struct {
 type Runner struct {
 	Setup perf.Setup
 	Seed  uint64
-	// Serve starts a server for a medium. set is what both sides have.
-	Serve func(m medium.Medium, set *braid.Settings) (Server, error)
+	// Serve starts a server that is set up as its client is.
+	Serve func(s perf.Setup) (Server, error)
 }
 
 // Bytes of an operation: of atomic ones, that of a word.
@@ -69,6 +81,9 @@ const (
 	wordSize = 8
 	warmup   = 100
 )
+
+// redialMax: the damper of flaps would space cuts that are so many in so short a time.
+const redialMax = "50ms"
 
 // Run runs one of them. Nil without an error: there is no such thing on this medium.
 func (r *Runner) Run(ctx context.Context, m medium.Medium, test string, plan Plan) (*verdict.Report, error) {
@@ -81,11 +96,17 @@ func (r *Runner) Run(ctx context.Context, m medium.Medium, test string, plan Pla
 		s.Settings = &braid.Settings{}
 	}
 	s.Settings = s.Settings.Clone()
+	if err := s.Settings.Default("redial-max", redialMax); err != nil {
+		return nil, err
+	}
 	if err := s.Settings.Set("rails", strings.Join(m.Rails(), ","), "the matrix"); err != nil {
 		return nil, err
 	}
 	s.Transport, s.Lanes = string(m), max(s.Lanes, len(m.Rails()))
-	server, err := r.Serve(m, s.Settings)
+	if catalog.Waits(test) {
+		s.Shared, s.Sleep, s.Spin = true, false, true
+	}
+	server, err := r.Serve(s)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,10 +20,10 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve is a server in this process.
-func serve(m medium.Medium, set *braid.Settings) (matrix.Server, error) {
+func serve(s perf.Setup) (matrix.Server, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	addr, done := make(chan string, 1), make(chan error, 1)
-	p := perf.ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { addr <- a }, Setup: perf.Setup{Transport: string(m), Settings: set}}
+	p := perf.ServerParams{Listen: "127.0.0.1:0", Listening: func(a string) { addr <- a }, Setup: perf.Setup{Transport: s.Transport, Settings: s.Settings, Shared: s.Shared}}
 	go func() { done <- perf.Serve(ctx, p) }()
 	select {
 	case a := <-addr:
@@ -41,15 +42,16 @@ var cells = []struct {
 	plan   string
 }{
 	{"tcp", "put_bw", "mid write"},
+	{"tcp", "stream_bw", "reset"},
 	{"rc", "am_bw", "rate"},
 	{"rc", "put_bw", "one way"},
 	{"shm", "am_bw", "reset"},
 	{"shm", "get", "rate"},
 	{"shm", "put_lat", "silence"},
-	{"shm+tcp", "put_bw", "reset"},
+	{"shm+tcp", "put_bw", "at once"},
 	{"shm+tcp", "fadd", "silence"},
+	{"rc+tcp", "am_bw", "and back"},
 	{"rc+tcp", "am_lat", "delay"},
-	{"rc+tcp", "am_bw", "reset"},
 	{"rc+shm", "cswap", "pause"},
 }
 
@@ -104,9 +106,21 @@ func TestNothing(t *testing.T) {
 	}{
 		{"tcp", "loss", false}, {"shm", "loss", false}, {"rc+tcp", "loss", false}, {"shm", "delay", false}, {"shm+tcp", "delay", false}, {"rc+tcp", "delay", true},
 		{"rc", "mid write", false}, {"rc+shm", "mid write", false}, {"tcp", "mid write", true}, {"shm", "rate", true},
+		{"rc+tcp", "and back", true}, {"shm", "and back", true}, {"rc+shm", "at once", true}, {"shm+tcp", "mid write", false},
 	} {
 		if _, some, err := named(t, c.plan).Rules(c.medium); err != nil || some != c.some {
 			t.Errorf("%s over %s: %v, %v", c.plan, c.medium, some, err)
+		}
+	}
+}
+
+// TestTwoLanes: where there are two transports, what is said of two lanes is said of one of each; else of the first two slots.
+func TestTwoLanes(t *testing.T) {
+	p := named(t, "and back")
+	for m, want := range map[medium.Medium][2]string{"rc": {"lane=0", "lane=1"}, "rc+tcp": {"on=rc", "on=tcp"}} {
+		rules, some, err := p.Rules(m)
+		if err != nil || !some || len(rules) != 2 || !strings.Contains(rules[0].String(), want[0]) || !strings.Contains(rules[1].String(), want[1]) {
+			t.Errorf("%s: %v, %v, %v", m, rules, some, err)
 		}
 	}
 }
