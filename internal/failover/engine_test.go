@@ -122,7 +122,6 @@ func (r *runner) quiesce(s int, i uint8) {
 
 func (r *runner) close(s int, i uint8) {
 	r.quiesce(s, i)
-	r.tep[s][i].closed = true
 	r.pipe[1-s][i].broken = true
 	r.pipe[1-s][i].lose()
 }

@@ -118,6 +118,6 @@ func TestEachRule(t *testing.T) {
 
 // explore searches all of a small world.
 func explore(cfg config, most int) (*search, error) {
-	x := &search{r: newRunner(cfg), hash: maphash.MakeSeed(), seen: map[uint64]bool{}, max: most}
+	x := &search{r: newRunner(cfg), hash: maphash.MakeSeed(), max: most}
 	return x, x.visit(x.key())
 }

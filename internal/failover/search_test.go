@@ -143,6 +143,9 @@ func (r *runner) apply(mv move) {
 	case mvRestart:
 		r.restart()
 	}
+	if !r.untidy {
+		r.tidy()
+	}
 }
 
 // search goes through all states that can be reached, depth first, and checks that each is right, that there is no
@@ -150,7 +153,7 @@ func (r *runner) apply(mv move) {
 type search struct {
 	r      *runner
 	hash   maphash.Seed
-	seen   map[uint64]bool // true: on the current path
+	seen   known
 	path   []move
 	worlds []*world // those on the path
 	buf    []byte
@@ -174,7 +177,7 @@ func (x *search) visit(key uint64) error {
 	}
 	w := x.worlds[depth]
 	*w = x.r.world
-	x.seen[key] = true
+	x.seen.put(key, true)
 	var room [96]move
 	moves, owed := x.r.moves(room[:0])
 	if owed == 0 {
@@ -194,7 +197,7 @@ func (x *search) visit(key uint64) error {
 			return x.r.fail
 		}
 		next := x.key()
-		onPath, known := x.seen[next]
+		onPath, known := x.seen.get(next)
 		if onPath {
 			return errors.New("a cycle: this goes on for ever")
 		}
@@ -205,13 +208,57 @@ func (x *search) visit(key uint64) error {
 		}
 		x.path = x.path[:depth]
 	}
-	x.seen[key] = false
+	x.seen.put(key, false)
 	return nil
 }
 
 func (x *search) key() uint64 {
-	x.buf = x.r.world.encode(x.buf[:0])
-	return maphash.Bytes(x.hash, x.buf)
+	x.buf = x.r.world.encode(x.buf[:0], x.r.cfg.without == everyRule && !x.r.untidy)
+	return max(2, maphash.Bytes(x.hash, x.buf)) // 0 is none, in either of its forms
+}
+
+// known is a set of hashes, each with whether it is on the current path: its lowest bit. A table of numbers with gaps takes half of the time and of the
+// room of a map.
+type known struct {
+	slots []uint64 // 0: free
+	n     int
+}
+
+// find is where a hash is, or would be.
+func (k *known) find(key uint64) int {
+	i := int(key>>1) & (len(k.slots) - 1)
+	for k.slots[i] != 0 && k.slots[i]&^1 != key&^1 {
+		i = (i + 1) & (len(k.slots) - 1)
+	}
+	return i
+}
+
+func (k *known) get(key uint64) (onPath, some bool) {
+	if len(k.slots) == 0 {
+		return false, false
+	}
+	v := k.slots[k.find(key)]
+	return v&1 == 1, v != 0
+}
+
+func (k *known) put(key uint64, onPath bool) {
+	if k.n >= len(k.slots)/4*3 {
+		old := k.slots
+		k.slots = make([]uint64, max(1<<10, 2*len(old)))
+		for _, v := range old {
+			if v != 0 {
+				k.slots[k.find(v)] = v
+			}
+		}
+	}
+	i := k.find(key)
+	if k.slots[i] == 0 {
+		k.n++
+	}
+	k.slots[i] = key &^ 1
+	if onPath {
+		k.slots[i] |= 1
+	}
 }
 
 var errTooMany = errors.New("more states than allowed")
