@@ -257,8 +257,8 @@ func (i *Injector) meet(m member) {
 	}
 }
 
-// triggered: s is about to write. If a rule waited for that it comes into force, for s as well.
-func (i *Injector) triggered(s *stream) *active {
+// triggered: s writes. If a rule waited for that it comes into force, for s as well; a stream sees to itself.
+func (i *Injector) triggered(s writer) *active {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.advance()
@@ -266,10 +266,11 @@ func (i *Injector) triggered(s *stream) *active {
 		return nil
 	}
 	for _, a := range i.live {
-		if a.armed && a.hitsConn(&s.conn) {
+		if a.armed && a.hitsConn(s.base()) {
 			a.armed = false
 			i.waiting.Add(-1)
-			i.enforce(a, i.now(), s)
+			but, _ := s.(*stream)
+			i.enforce(a, i.now(), but)
 			return a
 		}
 	}

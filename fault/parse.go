@@ -195,12 +195,8 @@ func (r *Rule) conflict(seen map[string]token) (at, want string) {
 		return "dir", "kind=silence beside dir=, for a reset is seen by both sides"
 	case r.Action == Corrupt && r.Dir == Tx:
 		return "dir", "dir=rx: what is sent is sealed when it leaves, and what changes before that is right"
-	case r.On == "tcp" && (r.Action == Drop || r.Action == Duplicate || r.Action == Corrupt):
-		return "on", "on=rc: TCP repairs what happens to packets; use delay, rate or pause"
-	case r.On == "shm" && !r.Takes("shm"):
-		return "on", "on=tcp or on=rc: memory loses nothing and is never late; use cut, rate or pause"
-	case r.On != "" && r.On != "tcp" && r.Start == Write:
-		return "on", "on=tcp: only a stream is cut in the middle of a write"
+	case r.On != "" && r.unfit(r.On) != "":
+		return "on", "another one: " + r.unfit(r.On)
 	case r.Start == Write && r.Action != Cut:
 		return "when", "when=now or when=whole: only a cut can be in the middle of a write"
 	case r.Side != Local && r.Rail == "":

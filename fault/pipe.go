@@ -6,7 +6,7 @@ import (
 )
 
 // Pipe is a connection through memory to which something may be done: whoever moves its frames asks in each turn. Its methods are of one
-// owner; rules come from any goroutine. Delay is not done to it, and a cut does not wait for a write.
+// owner; rules come from any goroutine. Delay is not done to it.
 type Pipe struct {
 	conn
 
@@ -135,6 +135,19 @@ func (p *Pipe) May() bool {
 		}
 	}
 	return true
+}
+
+// Wrote notes that something was written, of which a part may be under way: a cut that waited for that begins.
+func (p *Pipe) Wrote() {
+	if p.inj.waiting.Load() > 0 {
+		p.inj.triggered(p)
+	}
+}
+
+func (p *Pipe) isCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.by != nil
 }
 
 // Passed takes from the rates what was sent, or received.

@@ -81,8 +81,9 @@ func TestRuleErrors(t *testing.T) {
 		"drop 0%":                                {6, "a share"},
 		"drop 101%":                              {6, "a share"},
 		"drop 1% on=tcp":                         {9, "TCP repairs"},
-		"delay 5ms on=shm":                       {11, "memory loses nothing"},
-		"cut kind=reset when=write on=shm":       {27, "only a stream"},
+		"delay 5ms on=shm":                       {11, "memory is never late"},
+		"cut kind=reset when=write on=rc":        {27, "no writes that could be cut"},
+		"drop 1% on=shm":                         {9, "memory loses nothing"},
 		"drop 1% kind=reset":                     {9, "lane="},
 		"delay soon":                             {7, "a time"},
 		"delay 1ms±2ms":                          {7, "a time"},
@@ -222,4 +223,32 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFits: what can't be done to anything that there is is refused, with why and what to use instead, and never just without effect.
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		rule, kinds string
+		want        string // "": it fits
+	}{
+		{"delay 5ms", "shm", "memory is never late; use rate or pause"},
+		{"delay 5ms", "shm tcp", ""},
+		{"delay 5ms", "", ""},
+		{"drop 1%", "tcp shm", "use delay, rate or pause"},
+		{"drop 1%", "rc", ""},
+		{"cut kind=reset when=write", "shm", ""},
+		{"cut kind=reset when=write", "rc", "use when=now or when=whole"},
+		{"pause on=tcp", "rc shm", "on=tcp"},
+		{"kill peer", "shm", ""},
+	} {
+		r, err := fault.Parse(c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Fits(strings.Fields(c.kinds)...)
+		var unfit *fault.UnfitError
+		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &unfit) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.rule)) {
+			t.Errorf("%s over %q: %v, want %q", c.rule, c.kinds, err, c.want)
+		}
+	}
 }

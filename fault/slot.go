@@ -30,6 +30,12 @@ type member interface {
 	ended(a *active)
 }
 
+// writer is a member on which a rule may begin in the middle of a write.
+type writer interface {
+	member
+	isCut() bool
+}
+
 // slot is the place of a lane: what comes between the same hosts when its user is gone takes it.
 type slot struct {
 	key  string
@@ -142,24 +148,7 @@ func (i *Injector) standing(all bool) bool {
 
 // hitsConn says whether the rule is about a connection.
 func (a *active) hitsConn(c *conn) bool {
-	return !a.Action.Outside() && a.Takes(c.on) && a.hitsLane(c) && a.hitsRail(c)
-}
-
-// Takes says whether the rule can be done to connections of this kind ("tcp", "rc", "shm"), and is meant to be.
-func (r Rule) Takes(on string) bool {
-	if r.On != "" && r.On != on {
-		return false
-	}
-	switch r.Action {
-	case Drop, Duplicate, Corrupt:
-		return on == "rc"
-	case Cut, Throttle, Pause:
-		return true
-	case Delay:
-		return on != "shm"
-	case Kill, Iface:
-	}
-	return false
+	return a.Takes(c.on) && a.hitsLane(c) && a.hitsRail(c)
 }
 
 func (a *active) hitsLane(c *conn) bool {

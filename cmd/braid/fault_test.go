@@ -147,19 +147,20 @@ func TestInjectorKilled(t *testing.T) {
 // TestFaultUsage: what can't be is said with where it is wrong, before anything is started.
 func TestFaultUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"perftest --spawn -t am_bw --events x":                    "it is for --fault",
-		"perftest --spawn -t am_bw --fault nosuchfile":            "neither a file",
-		"perftest h -t am_bw --fault kill|peer":                   "needs --spawn",
-		"perftest --spawn -t am_bw --fault cut|lane=1|kind=sharp": "column 12",
-		"perftest --spawn -t am_bw --fault outside":               "needs --control",
-		"perftest --spawn -t am_bw -v --fault pause":              "use --json",
-		"perftest --spawn -t am_bw --pair-modes --fault pause":    "lanes that work",
-		"perftest --fault pause":                                  "--fault has no effect",
-		"perftest --fault-matrix -s 64k":                          "-s has no effect",
-		"perftest --fault-matrix --transport tcp,udp":             "there are tcp, shm and rc",
-		"perftest --fault-matrix -t am_bw,nosuch":                 "nosuch",
-		"fault 1 nonsense|x":                                      "line 1, column 1",
-		"inspect x":                                               "expected",
+		"perftest --spawn -t am_bw --events x":                        "it is for --fault",
+		"perftest --spawn -t am_bw --fault nosuchfile":                "neither a file",
+		"perftest h -t am_bw --fault kill|peer":                       "needs --spawn",
+		"perftest --spawn -t am_bw --fault cut|lane=1|kind=sharp":     "column 12",
+		"perftest --spawn -t am_bw --fault outside":                   "needs --control",
+		"perftest --spawn -t am_bw -v --fault pause":                  "use --json",
+		"perftest --spawn -t am_bw --pair-modes --fault pause":        "lanes that work",
+		"perftest --spawn -t am_bw --transport shm --fault delay|5ms": "memory is never late",
+		"perftest --fault pause":                                      "--fault has no effect",
+		"perftest --fault-matrix -s 64k":                              "-s has no effect",
+		"perftest --fault-matrix --transport tcp,udp":                 "there are tcp, shm and rc",
+		"perftest --fault-matrix -t am_bw,nosuch":                     "nosuch",
+		"fault 1 nonsense|x":                                          "line 1, column 1",
+		"inspect x":                                                   "expected",
 	} {
 		args := strings.Fields(line)
 		for i := range args {

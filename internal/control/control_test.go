@@ -203,6 +203,18 @@ func TestFault(t *testing.T) {
 	}
 }
 
+// TestFaultUnfit: a rule that can't be done to anything here is refused at once.
+func TestFaultUnfit(t *testing.T) {
+	dir, inj := private(t), injector()
+	p := inj.Pipe("shm:1", "shm:2")
+	defer p.Close()
+	listen(t, dir, control.Handler{Faults: inj})
+	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut kind=reset for=1ms; delay 5ms for=1ms"}, func(control.Reply) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "memory is never late") || inj.Any() {
+		t.Errorf("%v; rules were applied: %v", err, inj.Any())
+	}
+}
+
 // TestFaultAbandoned: rules end with the connection that gave them, and that they did not come to their end is known.
 func TestFaultAbandoned(t *testing.T) {
 	dir, inj := private(t), injector()

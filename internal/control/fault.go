@@ -24,6 +24,10 @@ func (s *Server) fault(c net.Conn, text string) {
 		return
 	}
 	inj := s.h.Faults
+	if err := inj.Fits(plan); err != nil {
+		_ = s.say(c, Reply{Error: err.Error()})
+		return
+	}
 	b := inj.Apply(plan...)
 	gone := make(chan struct{})
 	s.all.Add(1)

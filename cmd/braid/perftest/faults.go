@@ -11,6 +11,7 @@ import (
 	"github.com/openbraid/braid/cmd/braid/plan"
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/perf/child"
+	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/perf/trial"
 	"github.com/openbraid/braid/internal/verdict"
 )
@@ -49,6 +50,9 @@ func (c *Command) faults() (*trial.Options, error) {
 	}
 	o := &trial.Options{Plan: p, Seed: c.Seed}
 	for _, r := range p {
+		if err := r.Fits(medium.Medium(c.Transport).Parts()...); err != nil {
+			return nil, fmt.Errorf("--fault: %w", err)
+		}
 		if r.Action == fault.Kill && !c.Spawn {
 			return nil, errors.New("--fault: kill peer needs --spawn: else nobody knows which process that is")
 		}

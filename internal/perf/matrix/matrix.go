@@ -22,7 +22,7 @@ var Plans = []Plan{
 	{"reset", "cut lane=random kind=reset when=whole after=50ms for=5ms every=80ms count=6"},
 	{"silence", "cut lane=random kind=silence when=whole after=50ms for=60ms every=250ms count=3"},
 	{"one way", "cut lane=random kind=silence dir=tx when=whole after=50ms for=60ms every=250ms count=3"},
-	{"mid write", "cut lane=random kind=reset when=write on=tcp after=50ms for=5ms every=80ms count=6"},
+	{"mid write", "cut lane=random kind=reset when=write after=50ms for=5ms every=80ms count=6"},
 	{"and back", "cut {first} kind=reset when=whole after=50ms for=200ms; cut {second} kind=reset when=whole after=300ms for=200ms"},
 	{"at once", "cut kind=reset when=whole after=50ms for=5ms every=150ms count=4"},
 	{"pause", "pause lane=random when=whole after=50ms for=20ms every=60ms count=8"},
@@ -52,7 +52,7 @@ func (p Plan) Rules(m medium.Medium) (fault.Plan, bool, error) {
 	}
 	for _, r := range plan {
 		for _, part := range m.Parts() {
-			if !r.Takes(part) && (r.On == "" || !m.Has(r.On) || r.Start == fault.Write) {
+			if !r.Takes(part) && (r.On == "" || !m.Has(r.On)) {
 				return nil, false, nil
 			}
 		}

@@ -106,7 +106,7 @@ func TestNothing(t *testing.T) {
 	}{
 		{"tcp", "loss", false}, {"shm", "loss", false}, {"rc+tcp", "loss", false}, {"shm", "delay", false}, {"shm+tcp", "delay", false}, {"rc+tcp", "delay", true},
 		{"rc", "mid write", false}, {"rc+shm", "mid write", false}, {"tcp", "mid write", true}, {"shm", "rate", true},
-		{"rc+tcp", "and back", true}, {"shm", "and back", true}, {"rc+shm", "at once", true}, {"shm+tcp", "mid write", false},
+		{"rc+tcp", "and back", true}, {"shm", "and back", true}, {"rc+shm", "at once", true}, {"shm+tcp", "mid write", true}, {"rc+tcp", "mid write", false},
 	} {
 		if _, some, err := named(t, c.plan).Rules(c.medium); err != nil || some != c.some {
 			t.Errorf("%s over %s: %v, %v", c.plan, c.medium, some, err)

@@ -34,6 +34,7 @@ func (e *endpoint) Post(f *transport.Frame) transport.Status {
 	s := e.Endpoint.Post(f)
 	if s == transport.Done || s == transport.Pending {
 		e.pipe.Passed(true, size)
+		e.pipe.Wrote()
 	}
 	return s
 }

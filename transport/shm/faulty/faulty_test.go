@@ -188,6 +188,25 @@ func TestReset(t *testing.T) {
 	c.hits(t, true)
 }
 
+// TestAtWrite: a cut waits for a write, and of what is written the peer has a part at most.
+func TestAtWrite(t *testing.T) {
+	c := newCouple(t)
+	c.rule(t, "cut kind=reset when=write for=5ms")
+	c.run(10 * ms)
+	if c.x.err != nil || c.inj.Report()[0].InForce {
+		t.Fatalf("it did not wait: %v", c.x.err)
+	}
+	large := int(c.client.Attr().MaxFrame)
+	if !c.x.post(large) {
+		t.Fatal("a frame was not taken")
+	}
+	c.run(10 * ms)
+	if c.x.err == nil || c.y.err == nil || c.x.executed != 0 || c.y.bytes != 0 {
+		t.Errorf("%v, %v; the peer has %d bytes of %d", c.x.err, c.y.err, c.y.bytes, large)
+	}
+	c.hits(t, true)
+}
+
 const size = 10_000
 
 // TestRate: no more goes through in a second than the rule says, and a burst; who was refused is told of room.
