@@ -190,6 +190,9 @@ func (e *Endpoint) Print(out io.Writer) {
 		}
 		fmt.Fprintln(out)
 	}
+	for _, u := range e.Unused {
+		fmt.Fprintf(out, "    no lane on %s: %s\n", strings.TrimSpace(u.Rail+" "+u.Path), u.Why)
+	}
 	w := &e.Work
 	fmt.Fprintf(out, "    work: %d not executed, %d since the last flush; waiting: %d with an order, %d without, %d bytes; %d replays, %d flushes, %d gets, %d answers\n",
 		w.Unexecuted, w.Uncovered, w.Ordered, w.Unordered, w.WaitingBytes, w.Replays, w.Flushes, w.Gets, w.Answers)
