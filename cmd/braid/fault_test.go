@@ -97,17 +97,6 @@ func TestA1_A14_Plan(t *testing.T) {
 	}
 }
 
-// TestFaultMatrix: the command runs what a test needs on both sides, and its exit status is that of the whole.
-func TestFaultMatrix(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seconds: not in -short")
-	}
-	out, people, status := built(t, "perftest", "--fault-matrix", "-t", "stream_lat", "--transport", "tcp")
-	if status != 0 || strings.Count(out, "1 of 1") != 9 {
-		t.Errorf("exit %d: %s\n%s", status, out, people)
-	}
-}
-
 // TestInjectorKilled: braid fault carries a plan out in another process. Killed before its end it is what has failed, and neither the lanes nor nothing.
 func TestInjectorKilled(t *testing.T) {
 	for _, kill := range []bool{false, true} {

@@ -20,9 +20,7 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 		return shell.BadLine(err)
 	}
 	r := matrix.Runner{Setup: setup, Seed: c.Seed, Serve: func(s perf.Setup) (matrix.Server, error) {
-		d := *c
-		d.Transport, d.Shared, d.Spawn, d.Host, d.Rails = s.Transport, s.Shared, true, "", medium.Medium(s.Transport).Rails()
-		addr, child, err := d.server(w)
+		addr, child, err := c.serverOf(s).server(w)
 		if err != nil {
 			return matrix.Server{}, err
 		}
@@ -35,6 +33,13 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 		return shell.ErrShown
 	}
 	return err
+}
+
+// serverOf starts servers for a client that is set up like this.
+func (c *Command) serverOf(s perf.Setup) *Command {
+	d := *c
+	d.Transport, d.Shared, d.Spawn, d.Host, d.Rails = s.Transport, s.Shared, true, "", medium.Medium(s.Transport).Rails()
+	return &d
 }
 
 // fill runs them. What ended it early is an error; what there is by then is worth as much as before.

@@ -305,6 +305,15 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("can't find myself to start the server: %w", err)
 	}
+	server, err := child.Spawn(w.Ctx, c.serverLine(self), w.ErrOut.File)
+	if err != nil {
+		return "", nil, err
+	}
+	return server.Addr, server, nil
+}
+
+// serverLine is the command line of the server that is started for this client.
+func (c *Command) serverLine(self string) []string {
 	command := []string{self, "perftest", "-p", "0", "--no-once", "--guard", "--transport", c.Transport}
 	if c.Shared {
 		command = append(command, "--shared")
@@ -322,11 +331,7 @@ func (c *Command) server(w shell.World) (string, *child.Process, error) {
 	if _, b, ok := strings.Cut(c.CPUs, ","); ok {
 		command = append(command, "-c", b)
 	}
-	server, err := child.Spawn(w.Ctx, command, w.ErrOut.File)
-	if err != nil {
-		return "", nil, err
-	}
-	return server.Addr, server, nil
+	return command
 }
 
 // serve is the server form.

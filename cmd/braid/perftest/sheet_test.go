@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openbraid/braid/internal/perf"
 	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/verdict"
 )
@@ -34,5 +35,17 @@ func TestSheet(t *testing.T) {
 	}
 	if len(s.bad) != 2 || strings.Contains(out.String(), "never run") || s.sum("tcp", "loss") != "–" {
 		t.Errorf("%q\n%s", s.bad, &out)
+	}
+}
+
+// TestServerLine: the server of a cell is what its client is.
+func TestServerLine(t *testing.T) {
+	c := &Command{}
+	c.Matrix, c.Transport = true, "tcp"
+	for _, s := range []perf.Setup{{Transport: "rc+tcp", Shared: true}, {Transport: "shm"}} {
+		line := strings.Join(c.serverOf(s).serverLine("braid"), " ")
+		if !strings.Contains(line, "--transport "+s.Transport+" ") || strings.Contains(line, " --shared") != s.Shared || !strings.Contains(line, "--rails=127.0.0.1,127.0.0.2") {
+			t.Errorf("%+v: %s", s, line)
+		}
 	}
 }

@@ -124,3 +124,13 @@ func TestTwoLanes(t *testing.T) {
 		}
 	}
 }
+
+// TestAgain: what proves nothing is run again, but not for ever.
+func TestAgain(t *testing.T) {
+	n := 0
+	no := errors.New("none today")
+	r := matrix.Runner{Serve: func(perf.Setup) (matrix.Server, error) { n++; return matrix.Server{}, no }}
+	if _, err := r.Run(context.Background(), "tcp", "get", named(t, "reset")); !errors.Is(err, no) || n != 3 {
+		t.Errorf("%v after %d servers", err, n)
+	}
+}

@@ -220,8 +220,9 @@ func (t *Trial) Over() bool {
 	return t.inj.Over() && (!t.o.Outside || t.inj.Any())
 }
 
-// settleWithin is how long lanes may take to come back: longer than the longest pause between two dials, and a round more.
-const settleWithin = 12 * time.Second
+// settleWithin is how long lanes may take to come back: as long as a silent peer may be silent, the longest pause between two dials, and as much again for
+// a machine that is busy with other things.
+const settleWithin = 30 * time.Second
 
 // Settle ends what is in force, and makes progress until all lanes are back and all that was lost is handed over, or it takes too long.
 func (t *Trial) Settle(progress func() error) error {
