@@ -118,6 +118,12 @@ func TestEachRule(t *testing.T) {
 
 // explore searches all of a small world.
 func explore(cfg config, most int) (*search, error) {
-	x := &search{r: newRunner(cfg), hash: maphash.MakeSeed(), max: most}
+	x := newSearch(cfg, most)
 	return x, x.visit(x.key())
+}
+
+func newSearch(cfg config, most int) *search {
+	x := &search{r: newRunner(cfg), hash: maphash.MakeSeed(), max: most}
+	x.r.tidied = true
+	return x
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -143,7 +144,7 @@ func (r *runner) apply(mv move) {
 	case mvRestart:
 		r.restart()
 	}
-	if !r.untidy {
+	if r.tidied {
 		r.tidy()
 	}
 }
@@ -162,6 +163,8 @@ type search struct {
 	ends   int
 	depth  int
 	max    int
+
+	outcomes map[ending]bool // of the ends; nil: nobody asks
 }
 
 // visit goes on from the runner's world, of which key is the hash.
@@ -182,6 +185,9 @@ func (x *search) visit(key uint64) error {
 	moves, owed := x.r.moves(room[:0])
 	if owed == 0 {
 		x.ends++
+		if x.outcomes != nil {
+			x.outcomes[x.r.outcome()] = true
+		}
 		if x.r.settled(); x.r.fail != nil {
 			return x.r.fail
 		}
@@ -212,8 +218,24 @@ func (x *search) visit(key uint64) error {
 	return nil
 }
 
+// ending is what users can tell of an end.
+type ending struct {
+	issued, done [2]uint16
+	ran          [2][maxOps]uint8
+	over         [2]bool
+	up           int
+}
+
+func (r *runner) outcome() (o ending) {
+	for s, nd := range r.node {
+		o.issued[s], o.done[s], o.ran[s], o.over[s] = nd.issued, nd.done, nd.ran, nd.over
+	}
+	o.up = len(r.m[0].Up())
+	return o
+}
+
 func (x *search) key() uint64 {
-	x.buf = x.r.world.encode(x.buf[:0], x.r.cfg.without == everyRule && !x.r.untidy)
+	x.buf = x.r.world.encode(x.buf[:0], x.r.cfg.without == everyRule && x.r.tidied)
 	return max(2, maphash.Bytes(x.hash, x.buf)) // 0 is none, in either of its forms
 }
 
@@ -267,6 +289,7 @@ var errTooMany = errors.New("more states than allowed")
 func story(cfg config, path []move) string {
 	var b strings.Builder
 	r := newRunner(cfg)
+	r.tidied = true
 	r.log = func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
 	for _, mv := range path {
 		r.apply(mv)
@@ -284,7 +307,8 @@ var searches = []config{
 	{name: "confirmed: 2 lanes, attempt doubted and cut", confirm: true, lanes: 1, ops: "P", cuts: 1, doubts: 1, opens: [2]uint8{1, 0}, limit: 2},
 	{name: "confirmed: 1 lane, doubted, attempts", confirm: true, lanes: 1, ops: "P", doubts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
 	{name: "confirmed: window 1: 2 lanes, attempt, cut, one way", confirm: true, window: 1, lanes: 2, cuts: 1, oneWay: 1, opens: [2]uint8{1, 0}, limit: 3},
-	{name: "confirmed: 1 lane, 2 cuts, attempts of both", confirm: true, lanes: 1, ops: "P", cuts: 2, opens: [2]uint8{2, 1}, limit: 2, deep: true},
+	{name: "confirmed: 1 lane, 2 cuts, attempts of both", confirm: true, lanes: 1, ops: "P/", cuts: 2, opens: [2]uint8{1, 1}, limit: 2, deep: true},
+	{name: "confirmed: 1 lane, 2 cuts, attempts of one", confirm: true, lanes: 1, ops: "P/", cuts: 2, opens: [2]uint8{2, 0}, limit: 2, deep: true},
 	{name: "2 lanes, cut", lanes: 2, ops: "P", cuts: 1, limit: 2, acks: true},
 	{name: "2 lanes, cut, new lane beside", long: true, lanes: 2, cuts: 1, doubts: 1, opens: [2]uint8{1, 1}, limit: 3},
 	{name: "2 lanes, both doubted", lanes: 2, ops: "P", doubts: 2, limit: 2, acks: true},
@@ -360,6 +384,36 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestDropped: a world in which frames that will be dropped are still under way, and all that is over is told apart, has more states, and ends in no other way.
+func TestDropped(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine, and ten times as slow")
+	}
+	for _, cfg := range []config{
+		{name: "1 lane, cut, both reconnect", lanes: 1, ops: "P", cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+		{name: "confirmed", confirm: true, lanes: 1, ops: "P/", cuts: 1, opens: [2]uint8{1, 1}, limit: 1, acks: true},
+		{name: "2 lanes, both doubted", lanes: 2, ops: "P/", doubts: 2, limit: 2, acks: true},
+		{name: "2 lanes, cancel and cut", lanes: 2, ops: "P/", cuts: 1, cancels: 1, limit: 2},
+		{name: "2 lanes, restart", lanes: 2, ops: "P/", cuts: 1, restarts: 1, opens: [2]uint8{1, 0}, limit: 2},
+		{name: "a late HELLO", lanes: 2, ops: "P/", late: true, cuts: 1, limit: 2},
+	} {
+		var ends [2]map[ending]bool
+		var states [2]int
+		for i := range ends {
+			x := newSearch(cfg, 2_000_000)
+			x.r.tidied, x.outcomes = i == 0, map[ending]bool{}
+			if err := x.visit(x.key()); err != nil {
+				t.Fatalf("%s: %v", cfg.name, err)
+			}
+			ends[i], states[i] = x.outcomes, x.states
+		}
+		if !maps.Equal(ends[0], ends[1]) || states[0] > states[1] {
+			t.Errorf("%s: %d states end in %v, all %d in %v", cfg.name, states[0], ends[0], states[1], ends[1])
+		}
+		t.Logf("%-30s %6d states of %6d, %d outcomes", cfg.name, states[0], states[1], len(ends[0]))
+	}
+}
+
 var walks = []config{
 	{name: "3 lanes, everything", lanes: 3, ops: "FFFF", cuts: 3, oneWay: 2, doubts: 3, cancels: 1,
 		opens: [2]uint8{3, 3}, limit: 3, acks: true},
@@ -415,6 +469,7 @@ func walkSeeds() int {
 func walk(cfg config, seed uint64) (steps int, path []move, err error) {
 	luck := rand.New(rand.NewPCG(seed, 1))
 	r := newRunner(cfg)
+	r.tidied = true
 	var moves []move
 	for len(path) < 5000 {
 		var owed int

@@ -265,7 +265,7 @@ type runner struct {
 	log  func(format string, a ...any) // nil in searches
 	fail error
 
-	untidy bool // states are told apart by all that there is
+	tidied bool // what will be dropped is taken away, and what is over is not told apart: as searches do
 }
 
 func newRunner(cfg config) *runner {
