@@ -52,7 +52,7 @@ func (l *Listener) Address() (Address, error) {
 // out of date: get the peer's new one by the way by which this one came.
 // Source: ucp_ep_create with a worker address.
 func (w *Worker) Connect(ctx context.Context, a Address, options ...DialOption) (*Endpoint, error) {
-	if err := w.mayWait("dial", a.peer()); err != nil {
+	if err := w.desk.MayWait("dial", a.peer()); err != nil {
 		return nil, err
 	}
 	if a.IsZero() {

@@ -3,6 +3,7 @@ package braid
 import (
 	"context"
 
+	"github.com/openbraid/braid/internal/handle"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -64,7 +65,7 @@ func (w Word[T]) Swap(ctx context.Context, v T) (T, error) { return w.get(ctx, w
 // CompareSwap stores new if the word is old: then that is what it returns.
 func (w Word[T]) CompareSwap(ctx context.Context, old, new T) (T, error) {
 	res, err := w.ep.get(ctx, func() (*request.Request, error) { return w.atomic(wire.ChangeCompare, new, old, true) })
-	return T(res.old), err
+	return T(res.Old), err
 }
 
 // PostAdd is Add without waiting. It, and those below, end with ErrLimit too, if too many operations wait: make progress and try again.
@@ -105,7 +106,7 @@ func (w Word[T]) do(ctx context.Context, c wire.Change, v T) error {
 
 func (w Word[T]) get(ctx context.Context, c wire.Change, v T) (T, error) {
 	res, err := w.ep.get(ctx, func() (*request.Request, error) { return w.atomic(c, v, 0, true) })
-	return T(res.old), err
+	return T(res.Old), err
 }
 
 func (w Word[T]) post(c wire.Change, v, compare T, fetch bool) Request {
@@ -128,29 +129,20 @@ type Fetch[T uint32 | uint64] struct{ Request }
 
 // Wait is Request.Wait.
 func (f Fetch[T]) Wait(ctx context.Context) (T, error) {
-	res, err := f.wait(ctx)
-	return T(res.old), err
+	res, err := f.h.Wait(ctx)
+	return T(res.Old), err
 }
 
 // Test is Request.Test.
 func (f Fetch[T]) Test() (done bool, old T, err error) {
-	done, err = f.Request.Test()
-	if f.r != nil && done && err == nil {
-		old = T(f.r.Old())
+	done, res, err := f.h.Test()
+	if err == nil {
+		old = T(res.Old)
 	}
 	return done, old, err
 }
 
 // Then is Request.Then.
 func (f Fetch[T]) Then(fn func(old T, err error)) {
-	f.then(func(err error) {
-		if f.r == nil {
-			fn(0, err)
-			return
-		}
-		f.w.lock()
-		res, _ := f.w.take(f.r)
-		f.w.unlockOnly()
-		fn(T(res.old), err)
-	}, true)
+	f.h.ThenResult(func(res handle.Result, err error) { fn(T(res.Old), err) })
 }

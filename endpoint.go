@@ -2,10 +2,9 @@ package braid
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/handle"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/worker"
 )
@@ -108,7 +107,7 @@ func (ep *Endpoint) Abort() {
 	ep.w.lock()
 	ep.e.Abort()
 	ep.w.unlock()
-	ep.w.crank.RunCalls()
+	ep.w.desk.RunCalls()
 }
 
 // do posts and waits. While too many operations wait already, it waits for room.
@@ -118,35 +117,8 @@ func (ep *Endpoint) do(ctx context.Context, post func() (*request.Request, error
 }
 
 // get is do of what brings something.
-func (ep *Endpoint) get(ctx context.Context, post func() (*request.Request, error)) (result, error) {
-	if err := ep.w.mayWait("wait", ep.e.Addr()); err != nil {
-		return result{}, err
-	}
-	for {
-		ep.w.lock()
-		r, err := post()
-		ep.w.unlock()
-		switch {
-		case r != nil:
-			return ep.w.wait(ctx, r)
-		case err == nil:
-			if ep.w.crank.Owned {
-				ep.w.eng.Flush()
-			}
-			return result{}, nil
-		case !errors.Is(err, outcome.ErrBackPressure):
-			return result{}, public(err)
-		}
-		ep.w.lock()
-		r, err = ep.e.PostRoom()
-		ep.w.unlock()
-		if err != nil {
-			return result{}, public(err)
-		}
-		if _, err := ep.w.wait(ctx, r); err != nil {
-			return result{}, err
-		}
-	}
+func (ep *Endpoint) get(ctx context.Context, post func() (*request.Request, error)) (handle.Result, error) {
+	return ep.w.desk.Do(ctx, ep.e, post)
 }
 
 // Lane is one lane of an endpoint, as it stood when it was asked for.
@@ -200,7 +172,7 @@ func (ep *Endpoint) OnEnd(fn func(error)) {
 	ep.w.lock()
 	ep.e.OnEnd(func(err error) { fn(public(err)) })
 	ep.w.unlock()
-	ep.w.crank.CallsAfterClose()
+	ep.w.desk.CallsAfterClose()
 }
 
 // Stats are counters of an endpoint since its beginning.

@@ -37,9 +37,9 @@ var (
 	// ErrBusy: memory that is being written by a transfer that was granted before Deregister.
 	ErrBusy = errors.New("in use: a transfer that began before is still writing; try again")
 	// ErrRequest: a request that is or was waited for already, and may be another operation's now.
-	ErrRequest = errors.New("this request was given back, or will be, by another Wait, Then or Release")
+	ErrRequest = outcome.ErrRequest
 	// ErrInCallback: a blocking call inside a handler of an Owned worker, which nobody could make progress for. Nothing was posted.
-	ErrInCallback = errors.New("a handler of an Owned worker must not block: post the operation and return")
+	ErrInCallback = outcome.ErrInCallback
 	// ErrShared: what only the owner of a worker can do.
 	ErrShared = errors.New("a Shared worker sleeps and wakes by itself; for an event loop of one's own set Options.Owned")
 )

@@ -17,13 +17,13 @@ import (
 // Sleep there; ErrClosed.
 // Source: ucp_worker_get_efd.
 func (w *Worker) EventFD() (int, error) {
-	if !w.crank.Owned {
+	if !w.desk.Owned {
 		return -1, opError("event descriptor", "", ErrShared)
 	}
-	if w.crank.Closed() {
+	if w.desk.Closed() {
 		return -1, opError("event descriptor", "", ErrClosed)
 	}
-	fd := w.crank.FD()
+	fd := w.desk.FD()
 	if fd < 0 {
 		return -1, opError("event descriptor", "", errors.ErrUnsupported)
 	}
@@ -36,7 +36,7 @@ func (w *Worker) EventFD() (int, error) {
 // Of a Shared or a closed worker, and where there is no EventFD, it is false.
 //
 // Source: ucp_worker_arm.
-func (w *Worker) Arm() bool { return w.crank.Arm() }
+func (w *Worker) Arm() bool { return w.desk.Arm() }
 
 // Sleep sleeps until an Owned worker has something to do, somebody calls Wake, or the context is over. It makes no progress: a
 // program without other descriptors calls the two in turn. It may return for nothing. A Shared worker sleeps by itself.
@@ -51,17 +51,17 @@ func (w *Worker) Arm() bool { return w.crank.Arm() }
 // Source: ucp_worker_wait.
 func (w *Worker) Sleep(ctx context.Context) error {
 	switch {
-	case !w.crank.Owned:
+	case !w.desk.Owned:
 		return opError("sleep", "", ErrShared)
-	case w.crank.Closed():
+	case w.desk.Closed():
 		return opError("sleep", "", ErrClosed)
 	case ctx.Err() != nil:
 		return opError("sleep", "", ctx.Err())
 	}
-	if err := w.mayWait("sleep", ""); err != nil {
+	if err := w.desk.MayWait("sleep", ""); err != nil {
 		return err
 	}
-	if err := w.crank.Sleep(ctx); err != nil {
+	if err := w.desk.Sleep(ctx); err != nil {
 		return opError("sleep", "", err)
 	}
 	return nil
@@ -71,4 +71,4 @@ func (w *Worker) Sleep(ctx context.Context) error {
 // call it, also of an Owned worker, and at any time.
 //
 // Source: ucp_worker_signal.
-func (w *Worker) Wake() { w.crank.Wake() }
+func (w *Worker) Wake() { w.desk.Wake() }

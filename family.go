@@ -16,7 +16,7 @@ var _ = family.Lend(family.Root{
 		switch {
 		case fn == nil:
 			w.eng.Own(id, nil)
-		case w.crank.Closed():
+		case w.desk.Closed():
 			return ErrClosed
 		case w.eng.Of(id) != nil:
 			return family.ErrTaken
@@ -31,7 +31,7 @@ var _ = family.Lend(family.Root{
 		defer ep.w.unlock()
 		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
 	},
-	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).crank.Share(ctx, e) },
+	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).desk.Share(ctx, e) },
 	Look: func(endpoint any, look func(any)) {
 		ep := endpoint.(*Endpoint)
 		ep.w.lock()

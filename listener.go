@@ -62,7 +62,7 @@ func (l *Listener) Addrs() []string {
 // Owns:   the endpoint is kept until Close or Abort, also when it is over, which Options.OnEvent (Failed), Endpoint.OnEnd and Endpoint.Err tell.
 // Errors: *OpError: ErrClosed, the context's.
 func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
-	if err := l.w.mayWait("accept", ""); err != nil {
+	if err := l.w.desk.MayWait("accept", ""); err != nil {
 		return nil, err
 	}
 	l.w.lock()
@@ -72,11 +72,11 @@ func (l *Listener) Accept(ctx context.Context) (*Endpoint, error) {
 		return nil, public(err)
 	}
 	if r != nil {
-		res, err := l.w.wait(ctx, r)
+		res, err := l.w.desk.Await(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		e = res.any.(*worker.Endpoint)
+		e = res.Any.(*worker.Endpoint)
 	}
 	return endpoint(e), nil
 }

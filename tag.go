@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/openbraid/braid/internal/handle"
 	"github.com/openbraid/braid/internal/match"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/request"
@@ -77,7 +78,7 @@ func (ep *Endpoint) sendTag(tag uint64, payload []byte, synchronous bool) (*requ
 // has taken it back.
 // Source: ucp_tag_recv_nbx.
 func (w *Worker) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
-	if err := w.mayWait("tag receive", ""); err != nil {
+	if err := w.desk.MayWait("tag receive", ""); err != nil {
 		return TagInfo{}, err
 	}
 	return w.PostRecvTag(buf, tag, mask).Wait(ctx)
@@ -92,7 +93,7 @@ func (w *Worker) PostRecvTag(buf []byte, tag, mask uint64) TagRecv {
 
 // RecvTag is Worker.RecvTag from this endpoint alone. When the endpoint is over, it ends with why.
 func (ep *Endpoint) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
-	if err := ep.w.mayWait("tag receive", ep.Addr()); err != nil {
+	if err := ep.w.desk.MayWait("tag receive", ep.Addr()); err != nil {
 		return TagInfo{}, err
 	}
 	return ep.PostRecvTag(buf, tag, mask).Wait(ctx)
@@ -167,7 +168,7 @@ func (ep *Endpoint) NextTag(ctx context.Context, tag, mask uint64) (*TagMessage,
 }
 
 func (w *Worker) nextTag(ctx context.Context, want match.Want) (*TagMessage, error) {
-	if err := w.mayWait("tag receive", ""); err != nil {
+	if err := w.desk.MayWait("tag receive", ""); err != nil {
 		return nil, err
 	}
 	w.lock()
@@ -176,11 +177,11 @@ func (w *Worker) nextTag(ctx context.Context, want match.Want) (*TagMessage, err
 	if err != nil {
 		return nil, public(err)
 	}
-	res, err := w.wait(ctx, r)
+	res, err := w.desk.Await(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return w.taken(res.any.(*tags.Message)), nil
+	return w.taken(res.Any.(*tags.Message)), nil
 }
 
 func (w *Worker) taken(u *tags.Message) *TagMessage {
@@ -210,7 +211,7 @@ type TagMessage struct {
 //
 // Errors: as Worker.RecvTag.
 func (m *TagMessage) Recv(ctx context.Context, buf []byte) (TagInfo, error) {
-	if err := m.w.mayWait("tag receive", ""); err != nil {
+	if err := m.w.desk.MayWait("tag receive", ""); err != nil {
 		return TagInfo{}, err
 	}
 	return m.PostRecv(buf).Wait(ctx)
@@ -222,7 +223,7 @@ func (m *TagMessage) PostRecv(buf []byte) TagRecv {
 	defer m.w.unlock()
 	u := m.u
 	if m.u = nil; u == nil {
-		return TagRecv{Request{w: m.w, err: opError("tag receive", "", ErrRequest)}}
+		return TagRecv{Request{m.w.desk.Refused("tag receive", ErrRequest)}}
 	}
 	return TagRecv{m.w.request(m.w.eng.Tags().Receive(buf, u), nil)}
 }
@@ -236,40 +237,24 @@ type TagRecv struct{ Request }
 
 // Wait is Request.Wait. With ErrTruncated the TagInfo is that of the message, too.
 func (q TagRecv) Wait(ctx context.Context) (TagInfo, error) {
-	res, err := q.wait(ctx)
-	return res.tagInfo(), err
+	res, err := q.h.Wait(ctx)
+	return received(res), err
 }
 
 // Test is Request.Test.
 func (q TagRecv) Test() (done bool, info TagInfo, err error) {
-	done, err = q.Request.Test()
-	if q.r != nil && done {
-		q.w.lock()
-		defer q.w.unlockOnly()
-		if !q.stale() {
-			info = resultOf(q.r).tagInfo()
-		}
-	}
-	return done, info, err
+	done, res, err := q.h.Test()
+	return done, received(res), err
 }
 
 // Then is Request.Then.
 func (q TagRecv) Then(fn func(info TagInfo, err error)) {
-	q.then(func(err error) {
-		if q.r == nil {
-			fn(TagInfo{}, err)
-			return
-		}
-		q.w.lock()
-		res, _ := q.w.take(q.r)
-		q.w.unlockOnly()
-		fn(res.tagInfo(), err)
-	}, true)
+	q.h.ThenResult(func(res handle.Result, err error) { fn(received(res), err) })
 }
 
-func (res result) tagInfo() TagInfo {
-	if res.any == nil {
+func received(res handle.Result) TagInfo {
+	if res.Any == nil {
 		return TagInfo{}
 	}
-	return tagInfo(res.tag, res.size, res.any)
+	return tagInfo(res.Tag, res.Size, res.Any)
 }

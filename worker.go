@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/openbraid/braid/internal/control"
-	"github.com/openbraid/braid/internal/crank"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/handle"
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/secret"
@@ -35,7 +35,7 @@ import (
 type Worker struct {
 	n     *Node
 	eng   *worker.Worker
-	crank crank.Crank
+	desk  handle.Desk
 	news  atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
 	asked control.Asked               // how things stand
 }
@@ -57,18 +57,19 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	w := &Worker{n: n, eng: eng}
+	w.desk.Engine, w.desk.Shown = eng, public
 	eng.Shown = public
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {
 		eng.Calls().OnEvent = w.tell
 	}
-	w.crank.Owned, w.crank.Hear, w.crank.Now = n.opts.Owned, w.hear, clock
-	if err := w.crank.Open(eng, sleep.Policy(n.cfg.Wait)); err != nil {
+	w.desk.Owned, w.desk.Hear, w.desk.Now = n.opts.Owned, w.hear, clock
+	if err := w.desk.Open(eng, sleep.Policy(n.cfg.Wait)); err != nil {
 		eng.Close()
 		return nil, fmt.Errorf("braid: worker: %w", err)
 	}
 	n.workers = append(n.workers, w)
-	n.control.Add(&control.Worker{Owned: n.opts.Owned, Mu: w.crank.Mutex(), Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
+	n.control.Add(&control.Worker{Owned: n.opts.Owned, Mu: w.desk.Mutex(), Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
 	return w, nil
 }
 
@@ -100,7 +101,7 @@ func (w *Worker) tell(event any) {
 // the handler or callback that runs; called from inside one it does not: then it returns at once, and the rest is done when that call is over.
 //
 // Source: ucp_worker_destroy.
-func (w *Worker) Close() error { return w.crank.Close() }
+func (w *Worker) Close() error { return w.desk.Close() }
 
 // HandleAM sets the handler of the active messages with the given id; nil takes it away. Set handlers before peers send.
 //
@@ -124,7 +125,7 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 // Errors: *OpError: ErrDial with a *LaneError for each way tried, or with ErrRails, ErrRefused, ErrVersion, ErrSecret, the context's.
 // Source: ucp_ep_create with a socket address.
 func (w *Worker) Dial(ctx context.Context, addr string, options ...DialOption) (*Endpoint, error) {
-	if err := w.mayWait("dial", addr); err != nil {
+	if err := w.desk.MayWait("dial", addr); err != nil {
 		return nil, err
 	}
 	addrs, err := rail.ResolvePeer(ctx, addr)
@@ -150,7 +151,7 @@ func (w *Worker) dial(ctx context.Context, addr string, options []DialOption, be
 	if err != nil {
 		return nil, public(err)
 	}
-	if _, err := w.wait(ctx, r); err != nil {
+	if _, err := w.desk.Await(ctx, r); err != nil {
 		return nil, err
 	}
 	return ep, nil

@@ -6,7 +6,7 @@
 //	         nobody waits: the keeper --+                                       |
 //	         the keeper runs the user's code, and it takes its time: a relief --+
 //
-// Only the root package imports it.
+// Only the root package and internal/handle import it.
 //
 // Invariants:
 //

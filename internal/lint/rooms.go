@@ -114,35 +114,38 @@ var rooms = []room{
 	{dir: "internal/carriers", rank: 7, kind: public},
 	{dir: "internal/control", rank: 7, kind: engine, edge: true},
 	{dir: "internal/crank", rank: 7, kind: engine, edge: true},
-	{dir: "internal/worker", rank: 7, kind: engine},
+	{dir: "internal/intake", rank: 7, kind: engine},
 
-	{dir: ".", rank: 8, kind: public, edge: true},
+	{dir: "internal/handle", rank: 8, kind: engine},
+	{dir: "internal/worker", rank: 8, kind: engine},
+
+	{dir: ".", rank: 9, kind: public, edge: true},
 
 	{dir: "internal/stream/frame", rank: 0, kind: service},
 	{dir: "internal/stream/flow", rank: 1, kind: service},
-	{dir: "explain", rank: 9, kind: public, edge: true},
-	{dir: "stream", rank: 9, kind: public, edge: true},
-	{dir: "completion", rank: 9, kind: public, edge: true},
-	{dir: "iov", rank: 9, kind: public, edge: true},
+	{dir: "explain", rank: 10, kind: public, edge: true},
+	{dir: "stream", rank: 10, kind: public, edge: true},
+	{dir: "completion", rank: 10, kind: public, edge: true},
+	{dir: "iov", rank: 10, kind: public, edge: true},
 
 	{dir: "internal/files/dialogue", rank: 1, kind: service},
 	{dir: "internal/files/tree", rank: 2, kind: service, edge: true},
 	{dir: "internal/live", rank: 2, kind: program, edge: true},
 
-	{dir: "internal/files", rank: 10, kind: program, edge: true},
-	{dir: "internal/demo/...", rank: 10, kind: program, edge: true},
-	{dir: "internal/info", rank: 10, kind: program, edge: true},
-	{dir: "internal/perf/...", rank: 10, kind: program, edge: true},
+	{dir: "internal/files", rank: 11, kind: program, edge: true},
+	{dir: "internal/demo/...", rank: 11, kind: program, edge: true},
+	{dir: "internal/info", rank: 11, kind: program, edge: true},
+	{dir: "internal/perf/...", rank: 11, kind: program, edge: true},
 
-	{dir: "bench/...", rank: 11, kind: program, edge: true},
-	{dir: "cmd/...", rank: 11, kind: program, edge: true},
-	{dir: "examples/...", rank: 11, kind: program, edge: true},
+	{dir: "bench/...", rank: 12, kind: program, edge: true},
+	{dir: "cmd/...", rank: 12, kind: program, edge: true},
+	{dir: "examples/...", rank: 12, kind: program, edge: true},
 
 	{dir: "internal/golden", rank: 0, kind: testOnly},
 	{dir: "internal/lint", rank: 2, kind: testOnly, edge: true},
 	{dir: "rdma/rdmatest", rank: 3, kind: testOnly, edge: true},
 	{dir: "transport/transporttest", rank: 3, kind: testOnly, edge: true},
-	{dir: "test/...", rank: 12, kind: testOnly, edge: true},
+	{dir: "test/...", rank: 13, kind: testOnly, edge: true},
 }
 
 // roomOf finds the row of a folder.

@@ -22,6 +22,8 @@ var (
 	ErrProtocol      = errors.New("protocol error: the peer sent what can't be")
 	ErrNoLane        = errors.New("the endpoint has, and had, no such lane")
 	ErrDial          = errors.New("no lane to the peer could be set up")
+	ErrRequest       = errors.New("this request was given back, or will be, by another Wait, Then or Release")
+	ErrInCallback    = errors.New("a handler of an Owned worker must not block: post the operation and return")
 )
 
 // Fate says what the target may have done with an operation that ended with an error.

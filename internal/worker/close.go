@@ -200,7 +200,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.paths.Stop()
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
-			l.unplace()
+			l.landing.Leave()
 			l.Note(lane.Ended)
 			if !l.lingers {
 				w.turns.Stop(l.limit)
@@ -211,7 +211,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.up, ep.opening, ep.lost = nil, nil, nil
 	ep.hand.Step(failover.Event{What: failover.Ended})
 	ep.box.End(err)
-	ep.parts.Drop()
+	ep.in.Parts.Drop()
 	ep.Over(err)
 	w.tags.Ended(ep.box, err)
 }

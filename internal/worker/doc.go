@@ -1,8 +1,8 @@
 // Package worker is the engine: endpoints of several lanes, what is posted on which lane, what
 // arrives, and what becomes of both when a lane is lost.
 //
-//	internal/outbox           receive.go control.go
-//	  operation -> frames       frames -> memory, messages, answers
+//	internal/outbox           internal/intake           control.go
+//	  operation -> frames       frames -> memory, …       frames about lanes
 //	       \                      /
 //	        endpoint.go  one peer: lanes, life, counters
 //	       /        |             \

@@ -6,6 +6,7 @@ import (
 	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
+	"github.com/openbraid/braid/internal/intake"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outbox"
@@ -38,7 +39,7 @@ type Endpoint struct {
 
 	hand  *failover.Machine
 	box   *outbox.Box
-	parts reassembly.Table
+	in    intake.Intake
 	stats Stats
 	ready bool // in the worker's list of those that may have something to post
 }
@@ -89,7 +90,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Forced: cost.Thresholds{ZeroCopy: w.cfg.ZeroCopy, Eager: w.cfg.Eager, Stripe: w.cfg.Stripe}})
 	ep.box.OwnCredits, ep.box.OwnBacklog, ep.box.Chosen = w.cfg.Replies, w.cfg.Backlog, ep.hand.Chosen
 	ep.Calls = ep.box.Calls()
-	ep.parts = reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}
+	ep.in = intake.Intake{From: ep, Box: ep.box, Memory: w.mem, Tags: w.tags, Handlers: &w.Handlers, Calls: &w.calls, Parts: reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}}
 	ep.suspend = timer.New(func() {
 		ep.w.env.Log.Warn("a deadline is over: no lane came back (setting suspended)", "peer", ep.addr, "state", ep.Inspect())
 		ep.fail(outcome.ErrPeerFailed)
@@ -138,7 +139,7 @@ func (ep *Endpoint) PeerIncarnation() uint64 { return ep.names.Yours.Incarnation
 // Stats are the counters so far.
 func (ep *Endpoint) Stats() Stats {
 	s := ep.stats
-	s.Stats = ep.box.Stats
+	s.Stats, s.Refused = ep.box.Stats, ep.in.Refused
 	return s
 }
 

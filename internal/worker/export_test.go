@@ -26,7 +26,7 @@ func (w *Worker) Live() int { return w.pool.Live() }
 // Filling says whether a fragment of a message is being read into its place on a lane.
 func (ep *Endpoint) Filling(id wire.Instance) bool {
 	l := ep.find(id)
-	return l != nil && l.filling != nil
+	return l != nil && l.landing.Fills()
 }
 
 // Lane is the Hello for a further lane of the endpoint, as the peer would say it.

@@ -47,7 +47,7 @@ func (ep *Endpoint) quiesce(l *link, err error) (position uint64, live bool) {
 	l.Note(lane.Broke)
 	l.reason = err
 	l.Tep.Quiesce()
-	l.unplace()
+	l.landing.Leave()
 	ep.w.turns.Stop(l.limit)
 	ep.up, ep.opening = remove(ep.up, l), remove(ep.opening, l)
 	ep.lost = append(ep.lost, l)

@@ -4,14 +4,11 @@ import (
 	"errors"
 
 	"github.com/openbraid/braid/internal/health"
+	"github.com/openbraid/braid/internal/intake"
 	"github.com/openbraid/braid/internal/lane"
-	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/paths"
-	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/replay"
-	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
-	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/internal/wireup"
 	"github.com/openbraid/braid/transport"
 )
@@ -30,7 +27,7 @@ type link struct {
 	from       string       // host of the peer
 	reason     error        // why it is lost
 
-	placing
+	landing intake.Landing
 	parting
 
 	alive   health.Lane
@@ -40,13 +37,6 @@ type link struct {
 	wasUp   bool
 	warned  bool // its handshake is late
 	heard   bool // the peer said something
-}
-
-// placing is where the payload that is arriving is written, if it goes straight to where it belongs: one of them.
-type placing struct {
-	placed  *memory.Region      // of a put
-	reading *request.Request    // of the answer to this get
-	filling *reassembly.Message // of a fragment
 }
 
 // parting is how far the end of a connection has come.
@@ -111,67 +101,16 @@ func (l *link) Frame(in *transport.Incoming) {
 	}
 }
 
-// Place implements transport.Sink: a put goes straight to where it belongs, a fragment into its message.
+// Place implements transport.Sink.
 func (l *link) Place(id uint8, head []byte, size int) []byte {
 	if l.State() != lane.Up {
 		return nil
 	}
-	switch id {
-	case wire.IDPut:
-		h, err := wire.DecodePut(head)
-		if err != nil {
-			return nil
-		}
-		r, b, code := l.w.mem.Target(h.Index, h.Secret, wire.Write, h.Offset, uint64(size))
-		if code != 0 || !r.Enter() {
-			return nil
-		}
-		l.placed = r
-		return b
-	case wire.IDGetData:
-		if h, err := wire.DecodeGetData(head); err == nil {
-			var b []byte
-			b, l.reading = l.ep.box.GetRoom(h, size)
-			return b
-		}
-	case wire.IDAMPart:
-		if h, err := wire.DecodeAMPart(head); err == nil && l.ep.parts.Part(h.Msg, h.Total) == nil {
-			return l.placeFragment(h.Msg, h.Offset, size)
-		}
-	case wire.IDAMFrag:
-		if h, err := wire.DecodeAMFrag(head); err == nil {
-			return l.placeFragment(h.Msg, h.Offset, size)
-		}
-	}
-	return nil
+	return l.ep.in.Place(&l.landing, id, head, size)
 }
 
 // Lend implements transport.Loaner.
 func (l *link) Lend(key transport.MemKey) transport.Loan { return l.w.mem.Lend(key) }
-
-// placeFragment holds the message until the fragment is whole, or the lane is lost: its handler may run as soon as it
-// is delivered, and must not read what is still being written.
-func (l *link) placeFragment(msg, offset uint64, size int) []byte {
-	b, m, err := l.ep.parts.Place(msg, offset, uint64(size))
-	if err != nil {
-		return nil
-	}
-	l.filling = m
-	return b
-}
-
-// unplace ends what Place began.
-func (l *link) unplace() {
-	if l.placed != nil {
-		l.placed.Leave()
-		l.placed = nil
-	}
-	if l.filling != nil {
-		l.filling.Unplace()
-		l.filling = nil
-	}
-	l.reading = nil
-}
 
 // post sends a control frame. A lane that can't take one is as good as lost: but not from inside this
 // call, which may come from the middle of a frame that must count first.

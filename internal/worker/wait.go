@@ -59,9 +59,9 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 		err = ep.opError(r.Name(), outcome.Unknown, cause)
 		ep.box.KeepCopies(r, ep.connections())
 		for _, l := range ep.up {
-			if l.reading == r {
+			if l.landing.Reads(r) {
 				l.Tep.Unplace()
-				l.reading = nil
+				l.landing.Leave()
 			}
 		}
 		if r.Kind == request.Close {

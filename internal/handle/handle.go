@@ -1,0 +1,132 @@
+package handle
+
+import (
+	"context"
+
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+)
+
+// Handle is one operation in a user's hands: a value, to be copied freely. The zero value has ended well.
+type Handle struct {
+	d   *Desk
+	r   *request.Request // nil: ended at once
+	gen uint32
+	err error
+}
+
+// Of wraps what a post returned. Under the lock.
+func (d *Desk) Of(r *request.Request, err error) Handle {
+	if r == nil {
+		return Handle{d: d, err: d.shown(err)}
+	}
+	return Handle{d: d, r: r, gen: r.Gen()}
+}
+
+// Refused is a handle of what was never posted.
+func (d *Desk) Refused(op string, err error) Handle {
+	return Handle{d: d, err: d.refusal(op, "", err)}
+}
+
+func (h Handle) stale() bool { return h.r.Gen() != h.gen || !h.r.Held }
+
+// taken is stale, or somebody else waits and will give it back.
+func (h Handle) taken() bool { return h.stale() || h.r.Waited }
+
+// Wait waits for the user's end, and gives the request back.
+func (h Handle) Wait(ctx context.Context) (Result, error) {
+	if h.r == nil {
+		return Result{}, h.err
+	}
+	if err := h.d.MayWait("wait", ""); err != nil {
+		return Result{}, err
+	}
+	h.d.Lock()
+	taken := h.taken()
+	if !taken {
+		h.r.Waited = true
+	}
+	h.d.UnlockOnly()
+	if taken {
+		return Result{}, h.d.refusal("wait", "", outcome.ErrRequest)
+	}
+	return h.d.Await(ctx, h.r)
+}
+
+// Test says whether the user's end is reached, and how. It makes no progress and does not give the request back.
+func (h Handle) Test() (done bool, res Result, err error) {
+	if h.r == nil {
+		return true, Result{}, h.err
+	}
+	h.d.Lock()
+	defer h.d.UnlockOnly()
+	switch {
+	case h.stale():
+		return true, Result{}, h.d.refusal("test", "", outcome.ErrRequest)
+	case !h.r.Reported:
+		return false, Result{}, nil
+	}
+	return true, resultOf(h.r), h.d.shown(h.r.Err)
+}
+
+// Then has fn called with the error at the end of the turn in which the operation ends, and gives the request back. If it has ended already, fn is
+// called with the next callbacks, not from inside Then. Of one that was given back, or that somebody waits for, nobody is called.
+func (h Handle) Then(fn func(error)) { h.then(fn, false) }
+
+// ThenResult is Then with what the operation brought.
+func (h Handle) ThenResult(fn func(Result, error)) {
+	h.then(func(err error) {
+		if h.r == nil {
+			fn(Result{}, err)
+			return
+		}
+		h.d.Lock()
+		res, _ := h.d.take(h.r)
+		h.d.UnlockOnly()
+		fn(res, err)
+	}, true)
+}
+
+// then is Then. keep: fn gives the request back.
+func (h Handle) then(fn func(error), keep bool) {
+	if h.d == nil {
+		fn(h.err)
+		return
+	}
+	h.d.Lock()
+	switch {
+	case h.r == nil:
+		h.d.Engine.Calls().Done(fn, h.err)
+	case !h.taken():
+		h.d.Engine.OnEnd(h.r, fn)
+		if h.r.Waited = keep; !keep {
+			h.d.Engine.Release(h.r)
+		}
+	}
+	h.d.Unlock()
+	h.d.CallsAfterClose()
+}
+
+// Cancel asks for the operation to end unexecuted.
+func (h Handle) Cancel() {
+	if h.r == nil {
+		return
+	}
+	h.d.Lock()
+	defer h.d.Unlock()
+	if !h.stale() {
+		h.d.Engine.Cancel(h.r)
+	}
+}
+
+// Release lets go of the request before its end: nobody will ask for it.
+func (h Handle) Release() {
+	if h.r == nil {
+		return
+	}
+	h.d.Lock()
+	defer h.d.Unlock()
+	if !h.taken() {
+		h.d.Engine.Release(h.r)
+	}
+}
