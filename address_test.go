@@ -30,7 +30,7 @@ func mustOpen(t testing.TB, o braid.Options) *braid.Node {
 // addressOf is a worker of its own node, and its address.
 func addressOf(t *testing.T, o braid.Options) (*braid.Worker, braid.Address) {
 	t.Helper()
-	w := mustOpen(t, o).Worker()
+	w := newWorker(t, mustOpen(t, o))
 	a, err := w.Address()
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestAddressSelf(t *testing.T) {
 func TestAddressStale(t *testing.T) {
 	ctx := testContext(t)
 	n := mustOpen(t, braid.Options{})
-	w := n.Worker()
+	w := newWorker(t, n)
 	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestAddressStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := ln.Addr()
-	client := mustOpen(t, braid.Options{}).Worker()
+	client := newWorker(t, mustOpen(t, braid.Options{}))
 	if ep, err := client.Connect(ctx, a); err != nil {
 		t.Fatal(err)
 	} else if got, err := ln.Accept(ctx); err != nil || got == nil {
@@ -138,7 +138,7 @@ func TestAddressStale(t *testing.T) {
 		n    *braid.Node
 		want error
 	}{{n, braid.ErrPeerClosed}, {mustOpen(t, braid.Options{}), braid.ErrPeerRestarted}} {
-		w := other.n.Worker()
+		w := newWorker(t, other.n)
 		ln, err := w.Listen(at)
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestAddressOnly(t *testing.T) {
 	secret := braid.NewSecret()
 	w, a := addressOf(t, braid.Options{Secret: secret, Name: "server"})
 	var lane string
-	client := mustOpen(t, braid.Options{}).Worker()
+	client := newWorker(t, mustOpen(t, braid.Options{}))
 	ep, err := client.Connect(ctx, a, secret)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAddressOnly(t *testing.T) {
 // TestAddressBad: what is no address is said to be none, before anything is sent.
 func TestAddressBad(t *testing.T) {
 	ctx := testContext(t)
-	w := mustOpen(t, braid.Options{}).Worker()
+	w := newWorker(t, mustOpen(t, braid.Options{}))
 	if _, err := w.Connect(ctx, braid.Address{}); !errors.Is(err, braid.ErrAddress) {
 		t.Error(err)
 	}
@@ -214,12 +214,12 @@ func TestC4AddressCrowd(t *testing.T) {
 	addrs := make([]braid.Address, len(workers))
 	for i := range workers {
 		var err error
-		workers[i] = n.Worker()
+		workers[i] = newWorker(t, n)
 		if addrs[i], err = workers[i].Address(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	client := mustOpen(t, patient).Worker()
+	client := newWorker(t, mustOpen(t, patient))
 	var all sync.WaitGroup
 	talk := func(from *braid.Worker, to int, tag uint64) {
 		defer all.Done()
@@ -261,7 +261,7 @@ func TestC4AddressCrowd(t *testing.T) {
 func TestAddressFlat(t *testing.T) {
 	ctx := testContext(t)
 	w, a := addressOf(t, braid.Options{Lanes: 1})
-	client := mustOpen(t, braid.Options{Lanes: 1}).Worker()
+	client := newWorker(t, mustOpen(t, braid.Options{Lanes: 1}))
 	many := 1100 // more than may wait to be accepted
 	if testing.Short() {
 		many = 100
@@ -306,7 +306,7 @@ func TestAddressUnderCuts(t *testing.T) {
 	heals(t, faults)
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	server, a := addressOf(t, braid.Options{Rails: rails, Times: times})
-	client := mustOpen(t, braid.Options{Rails: rails, Times: times, Faults: faults}).Worker()
+	client := newWorker(t, mustOpen(t, braid.Options{Rails: rails, Times: times, Faults: faults}))
 	ep, err := client.Connect(ctx, a)
 	if err != nil {
 		t.Fatal(err)
@@ -340,4 +340,14 @@ func TestAddressUnderCuts(t *testing.T) {
 
 func clockFrom(start time.Time) func() time.Duration {
 	return func() time.Duration { return time.Since(start) }
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

@@ -178,7 +178,7 @@ func TestAtomicTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := p.bn.Worker()
+	second := newWorker(t, p.bn)
 	ln, err := second.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func worker(t *testing.T, o braid.Options) *braid.Worker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.Close() })
-	return n.Worker()
+	return newWorker(t, n)
 }
 
 // server is a TCP server that is no braid peer.
@@ -280,7 +280,7 @@ func TestNobodyAccepts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { an.Close(); bn.Close() })
-	bw, aw := bn.Worker(), an.Worker()
+	bw, aw := newWorker(t, bn), newWorker(t, an)
 	handled := 0
 	bw.HandleAM(1, func(*braid.Message) { handled++ })
 	ln, err := bw.Listen("127.0.0.1:0")

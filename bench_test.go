@@ -32,7 +32,7 @@ func connectPolled(t testing.TB, opts braid.Options) *owned {
 		return n
 	}
 	an, bn := node(), node()
-	o.aw, o.bw = an.Worker(), bn.Worker()
+	o.aw, o.bw = newWorker(t, an), newWorker(t, bn)
 	ln, err := o.bw.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

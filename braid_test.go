@@ -30,7 +30,7 @@ func connect(t testing.TB, ao, bo braid.Options) *pair {
 	if p.an, err = braid.Open(ao); err != nil {
 		t.Fatal(err)
 	}
-	p.aw, p.bw = p.an.Worker(), p.bn.Worker()
+	p.aw, p.bw = newWorker(t, p.an), newWorker(t, p.bn)
 	t.Cleanup(func() { p.an.Close(); p.bn.Close() })
 	if p.ln, err = p.bw.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func still(ctx context.Context, t *testing.T) *pair {
 func stillWith(ctx context.Context, t *testing.T, o braid.Options) *pair {
 	t.Helper()
 	p := &pair{an: mustOpen(t, o), bn: mustOpen(t, braid.Options{Owned: true})}
-	p.aw, p.bw = p.an.Worker(), p.bn.Worker()
+	p.aw, p.bw = newWorker(t, p.an), newWorker(t, p.bn)
 	var err error
 	if p.ln, err = p.bw.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)

@@ -141,7 +141,7 @@ func TestF1_QuietAfterPeerLeft(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { n.Close() })
-			w := n.Worker()
+			w := newWorker(t, n)
 			ep, err := w.Dial(testContext(t), p.ln.Addr())
 			if err != nil {
 				t.Fatal(err)

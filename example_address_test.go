@@ -25,13 +25,15 @@ func ExampleWorker_Connect() {
 	defer there.Close()
 
 	// One process writes its address down: into a file, a data base, an environment variable.
-	server := there.Worker()
+	server, err := there.NewWorker()
+	check(err)
 	address, err := server.Address()
 	check(err)
 	word := address.String()
 
 	// The other one reads it, and connects.
-	client := here.Worker()
+	client, err := here.NewWorker()
+	check(err)
 	address, err = braid.ParseAddress(word)
 	check(err)
 	ep, err := client.Connect(ctx, address)

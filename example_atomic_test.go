@@ -17,7 +17,9 @@ func ExampleEndpoint_Word64() {
 	defer server.Close()
 	mem, err := server.Alloc(16)
 	check(err)
-	ln, err := server.Worker().Listen("127.0.0.1:0")
+	sw, err := server.NewWorker()
+	check(err)
+	ln, err := sw.Listen("127.0.0.1:0")
 	check(err)
 	mem.Word64(0).Add(100) // its own, atomic to what peers do
 	key := mem.Key(braid.Atomic)

@@ -17,7 +17,8 @@ func ExampleWorker_EventFD() {
 	server, err := braid.Open(braid.Options{Owned: true})
 	check(err)
 	defer server.Close()
-	w := server.Worker()
+	w, err := server.NewWorker()
+	check(err)
 	over := false
 	w.HandleAM(1, func(m *braid.Message) {
 		fmt.Println("got", string(m.Payload()))

@@ -10,7 +10,10 @@ import (
 
 // serve calls heard with each text that a peer says.
 func serve(n *braid.Node, addr string, heard func(string)) (*braid.Listener, error) {
-	w := n.Worker()
+	w, err := n.NewWorker()
+	if err != nil {
+		return nil, err
+	}
 	w.HandleAM(1, func(m *braid.Message) { heard(string(m.Payload())) })
 	return w.Listen(addr)
 }
@@ -42,7 +45,9 @@ func Example_useItInYourProgram() {
 	heard := make(chan string, 1)
 	ln, err := serve(server, "127.0.0.1:0", func(text string) { heard <- text })
 	check(err)
-	check(say(ctx, client.Worker(), ln.Addr(), "hello"))
+	cw, err := client.NewWorker()
+	check(err)
+	check(say(ctx, cw, ln.Addr(), "hello"))
 	fmt.Println(<-heard)
 
 	// Output: hello

@@ -97,7 +97,8 @@ func Example_rpc() {
 		log.Fatal(err)
 	}
 	defer server.Close()
-	w := server.Worker()
+	w, err := server.NewWorker()
+	check(err)
 	answering(w, callUpper, func(b []byte) ([]byte, error) {
 		for i, c := range b {
 			if 'a' <= c && c <= 'z' {
@@ -122,7 +123,8 @@ func Example_rpc() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	cw := client.Worker()
+	cw, err := client.NewWorker()
+	check(err)
 	c := newCaller(cw)
 	if c.ep, err = cw.Dial(ctx, ln.Addr()); err != nil {
 		log.Fatal(err)

@@ -102,7 +102,9 @@ func Example_store() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ln, err := server.Worker().Listen("127.0.0.1:0")
+	sw, err := server.NewWorker()
+	check(err)
+	ln, err := sw.Listen("127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,7 +115,8 @@ func Example_store() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	w := client.Worker()
+	w, err := client.NewWorker()
+	check(err)
 	var busy sync.WaitGroup
 	for i := range 3 {
 		ep, err := w.Dial(ctx, ln.Addr())

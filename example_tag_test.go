@@ -27,7 +27,8 @@ func Example_tag() {
 		log.Fatal(err)
 	}
 	defer node.Close()
-	w := node.Worker()
+	w, err := node.NewWorker()
+	check(err)
 	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
@@ -68,7 +69,9 @@ func squares(ctx context.Context, addr string) {
 		log.Fatal(err)
 	}
 	defer node.Close()
-	ep, err := node.Worker().Dial(ctx, addr)
+	w, err := node.NewWorker()
+	check(err)
+	ep, err := w.Dial(ctx, addr)
 	if err != nil {
 		log.Fatal(err)
 	}

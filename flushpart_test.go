@@ -218,7 +218,7 @@ func TestWorkerFlushWaitsForAll(t *testing.T) {
 	ctx := testContext(t)
 	p := still(ctx, t)
 	other := mustOpen(t, braid.Options{})
-	ln, err := other.Worker().Listen("127.0.0.1:0")
+	ln, err := newWorker(t, other).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

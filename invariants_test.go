@@ -49,7 +49,7 @@ func TestTwoOwners(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	w := n.Worker()
+	w := newWorker(t, n)
 	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

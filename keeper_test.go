@@ -92,12 +92,12 @@ func TestGoroutinesOfModes(t *testing.T) {
 			t.Fatal(err)
 		}
 		const workers = 5
-		n.Worker() // what the node itself needs is there
+		newWorker(t, n) // what the node itself needs is there
 		grew := -1
 		for try := 0; grew != workers*each && try < 20; try++ { // others of this process may end meanwhile
 			before := runtime.NumGoroutine()
 			for range workers {
-				n.Worker()
+				newWorker(t, n)
 			}
 			grew = runtime.NumGoroutine() - before
 		}

@@ -106,7 +106,7 @@ func TestStrangerAtToldAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	ep, err := n.Worker().Dial(testContext(t), addr)
+	ep, err := newWorker(t, n).Dial(testContext(t), addr)
 	if err != nil {
 		t.Fatal(err)
 	}

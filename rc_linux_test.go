@@ -197,7 +197,7 @@ func TestRCTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if _, err := n.Worker().Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), "AllowSecret") {
+	if _, err := newWorker(t, n).Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), "AllowSecret") {
 		t.Errorf("a secret over packets that anybody can forge: %v", err)
 	}
 	over := braid.Options{Transports: []transport.Transport{softrc.New(softrc.Options{RC: rc.Options{AllowSecret: true}})}, Secret: braid.NewSecret()}
@@ -206,11 +206,11 @@ func TestRCTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dialer.Close()
-	ln, err := n.Worker().Listen("127.0.0.1:0")
+	ln, err := newWorker(t, n).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dialer.Worker().Dial(testContext(t), ln.Addr()); err == nil {
+	if _, err := newWorker(t, dialer).Dial(testContext(t), ln.Addr()); err == nil {
 		t.Error("a listener that does not allow it let somebody in")
 	}
 	open, err := braid.Open(braid.Options{Transports: []transport.Transport{softrc.New(softrc.Options{})}})
@@ -218,7 +218,7 @@ func TestRCTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	if _, err := open.Worker().Listen("192.0.2.1:0"); err == nil {
+	if _, err := newWorker(t, open).Listen("192.0.2.1:0"); err == nil {
 		t.Error("an address beyond loopback without trust in the network")
 	}
 	p := connect(t, over, over)
@@ -249,7 +249,7 @@ func TestRCNobody(t *testing.T) {
 	}
 	defer n.Close()
 	const want = "is an rc listener of braid there, and do UDP packets pass?"
-	if _, err = n.Worker().Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err = newWorker(t, n).Dial(testContext(t), "127.0.0.1:9"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("nobody there: %v, want %q", err, want)
 	}
 }

@@ -84,7 +84,7 @@ func TestCancelWhileAsleep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ln, err := n.Worker().Listen("127.0.0.1:0")
+			ln, err := newWorker(t, n).Listen("127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}

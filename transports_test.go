@@ -38,13 +38,13 @@ func TestTransportsRC(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard := make(chan string, 1)
-	w := server.Worker()
+	w := newWorker(t, server)
 	w.HandleAM(1, func(m *braid.Message) { heard <- string(m.Payload()) })
 	ln, err := w.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ep, err := client.Worker().Dial(ctx, ln.Addr())
+	ep, err := newWorker(t, client).Dial(ctx, ln.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func TestTransportsRC(t *testing.T) {
 func TestTransportsRCTrust(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := overRC(t).Worker().Dial(ctx, "192.0.2.1:1"); err == nil || !strings.Contains(err.Error(), "rc-trust=network") {
+	if _, err := newWorker(t, overRC(t)).Dial(ctx, "192.0.2.1:1"); err == nil || !strings.Contains(err.Error(), "rc-trust=network") {
 		t.Errorf("beyond loopback: %v", err)
 	}
 	n := overRC(t, [2]string{"secret", braid.NewSecret().Text()})
-	if _, err := n.Worker().Dial(ctx, "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "rc-trust=secret") {
+	if _, err := newWorker(t, n).Dial(ctx, "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "rc-trust=secret") {
 		t.Errorf("with a secret: %v", err)
 	}
 }

@@ -129,7 +129,7 @@ func TestA19_EachModeOnEachTransport(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer n.Close()
-				w := n.Worker()
+				w := newWorker(t, n)
 				got := make(chan []byte, 1)
 				w.HandleAM(1, func(m *braid.Message) { got <- bytes.Clone(m.Payload()) })
 				ln, err := w.Listen(s.addr)
@@ -142,7 +142,7 @@ func TestA19_EachModeOnEachTransport(t *testing.T) {
 				}
 				defer c.Close()
 				ctx := testContext(t)
-				ep, err := c.Worker().Dial(ctx, ln.Addr())
+				ep, err := newWorker(t, c).Dial(ctx, ln.Addr())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -34,7 +34,7 @@ func TestF6_VisibleSoon(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { n.Close() })
-			w := n.Worker()
+			w := newWorker(t, n)
 			ep, err := w.Dial(ctx, p.ln.Addr())
 			if err != nil {
 				t.Fatal(err)

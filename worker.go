@@ -40,8 +40,9 @@ type Worker struct {
 	asked control.Asked               // how things stand
 }
 
-// NewWorker adds a worker to the node.
+// NewWorker makes a worker, with handlers and endpoints of its own. It is the node's until either is closed; a node has as many as it likes.
 //
+// Errors: *OpError: ErrClosed; the system's, if there are no descriptors left.
 // Source: ucp_worker_create.
 func (n *Node) NewWorker() (*Worker, error) {
 	n.mu.Lock()
@@ -71,16 +72,6 @@ func (n *Node) NewWorker() (*Worker, error) {
 	n.workers = append(n.workers, w)
 	n.control.Add(&control.Worker{Owned: n.opts.Owned, Mu: w.desk.Mutex(), Asked: &w.asked, Wake: w.Wake, Look: eng.Inspect})
 	return w, nil
-}
-
-// Worker is NewWorker without an error: it panics where NewWorker has one. Each call makes another worker, with handlers
-// and endpoints of its own: keep what it returns.
-func (n *Node) Worker() *Worker {
-	w, err := n.NewWorker()
-	if err != nil {
-		panic(err)
-	}
-	return w
 }
 
 func (w *Worker) tell(event any) {

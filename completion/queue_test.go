@@ -38,7 +38,7 @@ func connect(t testing.TB, ao, bo braid.Options) *pair {
 		t.Cleanup(func() { n.Close() })
 		nodes[i] = n
 	}
-	p := &pair{a: nodes[0].Worker(), b: nodes[1].Worker()}
+	p := &pair{a: newWorker(t, nodes[0]), b: newWorker(t, nodes[1])}
 	to, err := p.b.Address()
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +230,8 @@ func Example() {
 	n, err := braid.Open(braid.Options{})
 	check(err)
 	defer n.Close()
-	w := n.Worker()
+	w, err := n.NewWorker()
+	check(err)
 	address, err := w.Address()
 	check(err)
 	ep, err := w.Connect(ctx, address) // to itself
@@ -260,7 +261,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	q, ends := completion.New(n.Worker()), make([]completion.End, 100)
+	q, ends := completion.New(newWorker(t, n)), make([]completion.End, 100)
 	added, taken := uint64(0), uint64(0)
 	for _, step := range [...]struct{ add, take int }{{60, 30}, {50, 10}, {300, 100}, {1, 100}, {700, 100}, {0, 100}} {
 		for range step.add {
@@ -277,4 +278,14 @@ func TestOrder(t *testing.T) {
 	if p := q.Pending(); uint64(p) != added-taken {
 		t.Errorf("%d pending of %d added and %d taken", p, added, taken)
 	}
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

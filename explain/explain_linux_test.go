@@ -39,12 +39,12 @@ func connect(t *testing.T, ao, bo braid.Options) *pair {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.bn.Close() })
-	p.bw = p.bn.Worker()
+	p.bw = newWorker(t, p.bn)
 	ln, err := p.bw.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.a, err = an.Worker().Dial(ctx, ln.Addr()); err != nil {
+	if p.a, err = newWorker(t, an).Dial(ctx, ln.Addr()); err != nil {
 		t.Fatal(err)
 	}
 	if p.b, err = ln.Accept(ctx); err != nil {
@@ -213,4 +213,14 @@ func TestChosenAnew(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

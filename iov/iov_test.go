@@ -39,7 +39,7 @@ func connect(ctx context.Context, t testing.TB, ao, bo braid.Options) *pair {
 		t.Cleanup(func() { n.Close() })
 		nodes[i] = n
 	}
-	p := &pair{a: nodes[0].Worker(), b: nodes[1].Worker(), got: make(chan []byte, 16)}
+	p := &pair{a: newWorker(t, nodes[0]), b: newWorker(t, nodes[1]), got: make(chan []byte, 16)}
 	p.b.HandleAM(1, func(m *braid.Message) { p.got <- append(bytes.Clone(m.Header()), m.Payload()...) })
 	to, err := p.b.Address()
 	if err != nil {
@@ -281,7 +281,8 @@ func Example() {
 	n, err := braid.Open(braid.Options{})
 	check(err)
 	defer n.Close()
-	w := n.Worker()
+	w, err := n.NewWorker()
+	check(err)
 	address, err := w.Address()
 	check(err)
 	ep, err := w.Connect(ctx, address) // to itself
@@ -294,4 +295,14 @@ func Example() {
 	fmt.Printf("%d bytes: %s, %s\n", info.Len, head, body[:info.Len-len(head)])
 	check(ep.Close(ctx))
 	// Output: 8 bytes: head, body
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

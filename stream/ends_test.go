@@ -302,7 +302,7 @@ func TestMuxClose(t *testing.T) {
 	if _, err := p.cm.Incoming(); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
-	if m, err := stream.New(p.client.Worker(), stream.Options{}); err != nil {
+	if m, err := stream.New(newWorker(t, p.client), stream.Options{}); err != nil {
 		t.Error(err)
 	} else {
 		m.Close()
@@ -322,19 +322,19 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer owned.Close()
-	w := n.Worker()
+	w := newWorker(t, n)
 	m, err := stream.New(w, stream.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed := n.Worker()
+	closed := newWorker(t, n)
 	closed.Close()
 	for what, try := range map[string]func() (*stream.Mux, error){
-		"owned":  func() (*stream.Mux, error) { return stream.New(owned.Worker(), stream.Options{}) },
+		"owned":  func() (*stream.Mux, error) { return stream.New(newWorker(t, owned), stream.Options{}) },
 		"twice":  func() (*stream.Mux, error) { return stream.New(w, stream.Options{}) },
 		"closed": func() (*stream.Mux, error) { return stream.New(closed, stream.Options{}) },
-		"window": func() (*stream.Mux, error) { return stream.New(n.Worker(), stream.Options{Window: -1}) },
-		"large":  func() (*stream.Mux, error) { return stream.New(n.Worker(), stream.Options{Window: 2 << 30}) },
+		"window": func() (*stream.Mux, error) { return stream.New(newWorker(t, n), stream.Options{Window: -1}) },
+		"large":  func() (*stream.Mux, error) { return stream.New(newWorker(t, n), stream.Options{Window: 2 << 30}) },
 	} {
 		var op *braid.OpError
 		if _, err := try(); !errors.As(err, &op) {
@@ -352,7 +352,7 @@ func TestNew(t *testing.T) {
 func TestSilentPeer(t *testing.T) {
 	tidy(t)
 	p := newPair(t, stream.Options{}, stream.Options{Answer: 50 * time.Millisecond})
-	plain, err := p.server.Worker().Listen("127.0.0.1:0")
+	plain, err := newWorker(t, p.server).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

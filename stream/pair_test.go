@@ -48,7 +48,7 @@ func newPairOver(t testing.TB, bo braid.Options, so, co stream.Options) *pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := n.Worker()
+		w := newWorker(t, n)
 		m, err := stream.New(w, o)
 		if err != nil {
 			t.Fatal(err)
@@ -87,3 +87,13 @@ func (p *pair) conns(t testing.TB) (client, server *stream.Conn) {
 }
 
 var _ net.Listener = (*stream.Listener)(nil)
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}

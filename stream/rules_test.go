@@ -57,7 +57,7 @@ func TestRules(t *testing.T) {
 			l.say(frame.Frame{Kind: frame.Data}, make([]byte, 1))
 		},
 	} {
-		ep, err := p.client.Worker().Dial(within(t), p.ln.Addr().String())
+		ep, err := newWorker(t, p.client).Dial(within(t), p.ln.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestRules(t *testing.T) {
 func TestLateFrames(t *testing.T) {
 	tidy(t)
 	p := newPair(t, stream.Options{}, stream.Options{})
-	ep, err := p.client.Worker().Dial(within(t), p.ln.Addr().String())
+	ep, err := newWorker(t, p.client).Dial(within(t), p.ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestFlood(t *testing.T) {
 	tidy(t)
 	p := newPair(t, stream.Options{Streams: 4}, stream.Options{})
 	honest, served := p.conns(t)
-	ep, err := p.client.Worker().Dial(within(t), p.ln.Addr().String())
+	ep, err := newWorker(t, p.client).Dial(within(t), p.ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,11 @@ func network(name string) (over, error) {
 	if err != nil {
 		return over{}, err
 	}
-	m, err := stream.New(n.Worker(), stream.Options{})
+	w, err := n.NewWorker()
+	if err != nil {
+		return over{}, err
+	}
+	m, err := stream.New(w, stream.Options{})
 	if err != nil {
 		return over{}, err
 	}

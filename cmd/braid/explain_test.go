@@ -18,7 +18,7 @@ func TestD13_Explain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	ln, err := n.Worker().Listen("127.0.0.1:0")
+	ln, err := newWorker(t, n).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,4 +88,14 @@ func explainJSON(t *testing.T, addr string) {
 			t.Errorf("%s: no sizes", o.Op)
 		}
 	}
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

@@ -42,7 +42,7 @@ func newStranger(t *testing.T) (*stranger, *braid.Worker) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	x := &stranger{t: t, ctx: ctx, heard: make(chan dialogue.Note, 100)}
-	w := n.Worker()
+	w := newWorker(t, n)
 	w.HandleAM(idNote, x.take)
 	return x, w
 }
@@ -345,4 +345,14 @@ func TestPrintable(t *testing.T) {
 	if got := Printable("a\x1b[31m\x00é\xff\u202e\n"); got != "a?[31m?é???" {
 		t.Errorf("%q", got)
 	}
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

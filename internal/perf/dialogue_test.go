@@ -267,7 +267,7 @@ func TestVersions(t *testing.T) {
 	defer n.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	w := n.Worker()
+	w := newWorker(t, n)
 	answer := make(chan note.Note, 1)
 	w.HandleAM(note.ID, func(m *braid.Message) {
 		var got note.Note

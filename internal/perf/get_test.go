@@ -20,7 +20,7 @@ func spoiled(t *testing.T, spoil func(*session)) (addr string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.Close() })
-	w := n.Worker()
+	w := newWorker(t, n)
 	w.HandleAM(note.ID, func(m *braid.Message) {
 		got, err := note.Parse(m.Payload())
 		answer := note.Note{Kind: note.Report}
@@ -174,4 +174,14 @@ func TestGetSlots(t *testing.T) {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
+}
+
+// newWorker is a worker of n.
+func newWorker(t testing.TB, n *braid.Node) *braid.Worker {
+	t.Helper()
+	w, err := n.NewWorker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

@@ -43,7 +43,10 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer n.Close()
-	w := n.Worker()
+	w, err := n.NewWorker()
+	if err != nil {
+		return err
+	}
 	w.HandleAM(1, func(m *braid.Message) { fmt.Println(string(m.Payload())) })
 	ln, err := w.Listen(":0")
 	if err != nil {

@@ -28,7 +28,8 @@ func knock(s *self, j job) {
 			defer n.Close()
 			ctx, cancel := context.WithTimeout(context.Background(), lifetime)
 			defer cancel()
-			w := n.Worker()
+			w, err := n.NewWorker()
+			s.must(err)
 			var ep *braid.Endpoint
 			if ep, err = w.Dial(ctx, j.Addr); err == nil {
 				s.say("lanes %s", lanesOf(ep))

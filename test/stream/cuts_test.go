@@ -55,7 +55,11 @@ func (s *sides) open(o braid.Options) *stream.Mux {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m, err := stream.New(n.Worker(), stream.Options{})
+	w, err := n.NewWorker()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m, err := stream.New(w, stream.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

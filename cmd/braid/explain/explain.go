@@ -94,7 +94,11 @@ func (c *Command) look(ctx context.Context, o braid.Options) (x explain.Explanat
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	ep, err := n.Worker().Dial(ctx, addr)
+	w, err := n.NewWorker()
+	if err != nil {
+		return x, err
+	}
+	ep, err := w.Dial(ctx, addr)
 	if err != nil {
 		return x, err
 	}

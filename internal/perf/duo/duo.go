@@ -39,7 +39,11 @@ func New(ctx context.Context, kind string, lanes int) (*Duo, error) {
 			d.Close()
 			return nil, err
 		}
-		d.nodes[i], d.w[i] = n, n.Worker()
+		d.nodes[i] = n
+		if d.w[i], err = n.NewWorker(); err != nil {
+			d.Close()
+			return nil, err
+		}
 	}
 	mem, err := d.nodes[1].Alloc(most)
 	if err != nil {
