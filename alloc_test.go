@@ -50,6 +50,8 @@ func TestNoAllocations(t *testing.T) {
 				{"message of 200 KiB", 200 << 10, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
 				{"message of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostAM(1, b[:64], b) }},
 				{"put of 8 bytes", 8, func(b []byte) braid.Request { return o.a.PostPut(b, key, 8) }},
+				{"put of 8 bytes, and how it went", 8, func(b []byte) braid.Request { return asked(t, o.a.PostPut(b, key, 8)) }},
+				{"put of 1 MiB, and how it goes", 1 << 20, func(b []byte) braid.Request { return asked(t, o.a.PostPut(b, key, 0)) }},
 				{"put of 64 KiB", 64 << 10, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"put of 1 MiB", 1 << 20, func(b []byte) braid.Request { return o.a.PostPut(b, key, 0) }},
 				{"fence, put of 8 bytes", 8, func(b []byte) braid.Request { o.a.Fence(); return o.a.PostPut(b, key, 8) }},
@@ -76,6 +78,14 @@ func TestNoAllocations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// asked is r, which is asked how it goes.
+func asked(t *testing.T, r braid.Request) braid.Request {
+	if i, ok := r.Info(); !ok || i.Protocol == "" {
+		t.Errorf("%+v, %v", i, ok)
+	}
+	return r
 }
 
 // expected sends a message that a receive waits for, and returns that.

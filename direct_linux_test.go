@@ -75,6 +75,11 @@ func TestDirect(t *testing.T) {
 			t.Errorf("a get of %d bytes: %v", n, err)
 		}
 	}
+	for n, r := range map[int]braid.Request{8: p.a.PostPut(make([]byte, 8), key, 0), 20 << 20: p.a.PostPut(make([]byte, 20<<20), key, 0)} {
+		if i, err := r.WaitInfo(ctx); err != nil || i.Protocol != "direct copy" || i.Bytes != uint64(n) || i.Frames != 0 || i.Lanes() != nil {
+			t.Errorf("%d bytes: %v, %v", n, i, err)
+		}
+	}
 	if n := p.a.Lanes()[0].PostedBytes - frames; n > 4096 {
 		t.Errorf("%d bytes went by frames", n)
 	}

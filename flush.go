@@ -54,7 +54,7 @@ func (ep *Endpoint) FlushWith(ctx context.Context, o FlushOptions) error {
 func (ep *Endpoint) PostFlushWith(o FlushOptions) Request {
 	ep.w.lock()
 	defer ep.w.unlock()
-	return ep.w.request(ep.e.PostFlush(o.engine()))
+	return Request{ep.w.desk.Flushed(ep.e.PostFlush(o.engine()))}
 }
 
 // Flush waits until everything posted on any endpoint of the worker before is executed. An endpoint that is stuck keeps no other from
@@ -70,5 +70,5 @@ func (w *Worker) Flush(ctx context.Context) error {
 func (w *Worker) PostFlush() Request {
 	w.lock()
 	defer w.unlock()
-	return w.request(w.eng.PostFlush(outbox.Flushing{}))
+	return Request{w.desk.Flushed(w.eng.PostFlush(outbox.Flushing{}))}
 }

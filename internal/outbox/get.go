@@ -68,7 +68,7 @@ func (b *Box) postGets() (n int) {
 			}
 			l.place.Enter(r.Epoch)
 			l.touch(r.Key.Index, r.Epoch)
-			protocol.Asked(r, b.Limits)
+			protocol.Asked(r, b.Limits, &w.Frame, l.ID)
 			g.asked++
 			n++
 		}
@@ -76,11 +76,7 @@ func (b *Box) postGets() (n int) {
 		b.leave(r)
 		if r.Replies == 0 { // what was not copied from here is answered
 			b.gotAll(r)
-			b.checkRooms()
-			continue
-		}
-		g.waiting.Push(r)
-		if r.Kind == request.Atomic {
+		} else if g.waiting.Push(r); r.Kind == request.Atomic {
 			b.landed(r)
 		}
 		b.checkRooms()

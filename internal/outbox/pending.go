@@ -178,6 +178,6 @@ func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
 		l.touch(r.Key.Index, r.Epoch)
 		follows(r, l)
 	}
-	protocol.Taken(r, f, s)
+	protocol.Taken(r, f, s, l.ID)
 	return true
 }

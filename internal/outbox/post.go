@@ -19,6 +19,9 @@ type (
 	putDone seat
 )
 
+func (d *amDone) On() wire.Instance  { return d.ID } // of request.Once
+func (d *putDone) On() wire.Instance { return d.ID }
+
 func (d *amDone) Sent(uint64) {}
 func (d *amDone) Executed(epoch uint64, _ error) {
 	s := (*seat)(d)

@@ -126,6 +126,7 @@ func (b *Box) postReplays(q *replay.Queue) (n int) {
 		if inOrder {
 			b.ordered.Enter()
 		}
+		replay.Request(r).Replayed(l.ID)
 		b.ReplayedFrames++
 		b.ReplayedBytes += uint64(r.Len())
 		r.Posted(s == transport.Done)

@@ -80,7 +80,7 @@ func Signal(r *request.Request, head []byte, f *transport.Frame) {
 }
 
 // Asked notes that a frame that will be answered, made by Next, was posted.
-func Asked(r *request.Request, lim Limits) {
+func Asked(r *request.Request, lim Limits, f *transport.Frame, on wire.Instance) {
 	n := min(len(r.Payload), lim.MaxFrame-wire.GetDataSize)
 	r.Begun = true
 	r.Posted += uint64(n)
@@ -88,10 +88,11 @@ func Asked(r *request.Request, lim Limits) {
 	r.Replies++
 	r.Payload = r.Payload[n:]
 	r.Whole = len(r.Payload) == 0
+	r.Trace.Went(on, f)
 }
 
-// Taken notes that f, made by Next, was posted with the given status.
-func Taken(r *request.Request, f *transport.Frame, s transport.Status) {
+// Taken notes that f, made by Next, was posted on a lane with the given status.
+func Taken(r *request.Request, f *transport.Frame, s transport.Status, on wire.Instance) {
 	r.Begun = true
 	r.Posted += uint64(len(f.Payload))
 	r.Frames++
@@ -101,4 +102,5 @@ func Taken(r *request.Request, f *transport.Frame, s transport.Status) {
 	r.Payload = r.Payload[len(f.Payload):]
 	r.Closing = f.ID == wire.IDAMLast || f.ID == wire.IDPutSignal
 	r.Whole = len(r.Payload) == 0 && (r.Part == 0 && !r.Signals || r.Closing)
+	r.Trace.Went(on, f)
 }

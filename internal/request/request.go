@@ -71,6 +71,7 @@ type Request struct {
 
 	Operation
 	Progress
+	Trace Trace
 
 	Err    error
 	Result any         // of an Accept or a receive that takes; of a flush of a part, what it waits for

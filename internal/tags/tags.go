@@ -91,7 +91,11 @@ func (t *Tags) Send(p Peer, tag uint64, payload []byte, synchronous bool) (*requ
 		r := t.o.Memory.Add(payload)
 		key := r.Key(wire.Read, 0)
 		o := wire.TagOffer{TagSync: h, Size: key.Size, Secret: key.Secret, Index: key.Index}
-		return p.PostAnswered(offer, o.AppendTo(t.head[:0]), nil, r)
+		q, err := p.PostAnswered(offer, o.AppendTo(t.head[:0]), nil, r)
+		if q != nil {
+			q.Size = key.Size
+		}
+		return q, err
 	case synchronous:
 		return p.PostAnswered(synced, h.AppendTo(t.head[:0]), payload, nil)
 	}

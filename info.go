@@ -1,0 +1,64 @@
+package braid
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/openbraid/braid/internal/handle"
+)
+
+// Info is how an operation went.
+//
+// Source: ucp_request_attr_t.debug_string.
+type Info struct {
+	Protocol string // one of docs/explain.md: "eager copied", "striped parts", ...
+	Bytes    uint64 // of payload that left, or was asked for; of a receive: of the message
+	Frames   int    // that carried it
+	Replayed int    // frames that were posted again, since a lane was lost
+	i        handle.Info
+}
+
+// Lanes are the lanes that it has been on, by Lane.Instance, at most the first four; none, if it was done in memory that is mapped, or is a receive of what was sent
+// unasked.
+func (i Info) Lanes() (lanes []string) {
+	for _, id := range i.i.Lanes[:min(int(i.i.On), len(i.i.Lanes))] {
+		lanes = append(lanes, id.String())
+	}
+	return lanes
+}
+
+// String says it in a line.
+func (i Info) String() string {
+	s := fmt.Sprintf("%s, %d bytes in %d frames", i.Protocol, i.Bytes, i.Frames)
+	if lanes := i.Lanes(); lanes != nil {
+		s += " on " + strings.Join(lanes, ", ")
+	}
+	if i.Replayed > 0 {
+		s += fmt.Sprintf(", %d of them again", i.Replayed)
+	}
+	return s
+}
+
+func infoOf(i handle.Info) Info {
+	return Info{i.Protocol.String(), i.Bytes, int(i.Posts), int(i.Again), i}
+}
+
+// Info is how the operation went so far. It is final when the operation is executed: that of a put whose request is kept until after a Flush has all
+// that was posted again; of one that ended when it was posted nobody looks later. ok is false of a request that was given back, or was never posted. Asking costs the
+// operation nothing.
+//
+// Source: ucp_request_query.
+func (q Request) Info() (i Info, ok bool) {
+	h, ok := q.h.Info()
+	if !ok {
+		return Info{}, false
+	}
+	return infoOf(h), true
+}
+
+// WaitInfo is Wait that also says how the operation went: what Info would say at its end. If the context is over first, it says nothing.
+func (q Request) WaitInfo(ctx context.Context) (Info, error) {
+	h, err := q.h.WaitInfo(ctx)
+	return infoOf(h), err
+}
