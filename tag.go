@@ -127,6 +127,45 @@ func (w *Worker) probeTag(want match.Want) (info TagInfo, ok bool) {
 	return tagInfo(u.Tag, u.Size, u.From), true
 }
 
+// WaitTag is ProbeTag that waits until there is such a message: one that no receive was posted for. It stays where it is, for whoever receives it; where
+// several do, NextTag is what gives each its own. It may be given memory of its size:
+//
+//	info, err := ep.WaitTag(ctx, 7, braid.ExactTag)
+//	info, err = ep.RecvTag(ctx, make([]byte, info.Len), info.Tag, braid.ExactTag)
+//
+// Errors: *OpError: ErrClosed, the context's.
+// Source: MPI_Probe; ucp_tag_probe_nb without remove, in a loop.
+func (w *Worker) WaitTag(ctx context.Context, tag, mask uint64) (TagInfo, error) {
+	if err := w.desk.MayWait("tag receive", ""); err != nil {
+		return TagInfo{}, err
+	}
+	return w.PostWaitTag(tag, mask).Wait(ctx)
+}
+
+// PostWaitTag is WaitTag without waiting.
+func (w *Worker) PostWaitTag(tag, mask uint64) TagRecv {
+	return w.postWaitTag(match.Want{Tag: tag, Mask: mask})
+}
+
+func (w *Worker) postWaitTag(want match.Want) TagRecv {
+	w.lock()
+	defer w.unlock()
+	return TagRecv{w.request(w.eng.Tags().PostProbe(want))}
+}
+
+// WaitTag is Worker.WaitTag from this endpoint alone. When the endpoint is over, it ends with why.
+func (ep *Endpoint) WaitTag(ctx context.Context, tag, mask uint64) (TagInfo, error) {
+	if err := ep.w.desk.MayWait("tag receive", ep.Addr()); err != nil {
+		return TagInfo{}, err
+	}
+	return ep.PostWaitTag(tag, mask).Wait(ctx)
+}
+
+// PostWaitTag is WaitTag without waiting.
+func (ep *Endpoint) PostWaitTag(tag, mask uint64) TagRecv {
+	return ep.w.postWaitTag(match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
 // TakeTag takes that message out, so that nobody else receives it, and it can be given memory of its size; nil if there is none.
 //
 // Source: ucp_tag_probe_nb with remove, ucp_tag_msg_recv_nbx.

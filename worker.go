@@ -92,7 +92,21 @@ func (w *Worker) tell(event any) {
 // the handler or callback that runs; called from inside one it does not: then it returns at once, and the rest is done when that call is over.
 //
 // Source: ucp_worker_destroy.
-func (w *Worker) Close() error { return w.desk.Close() }
+func (w *Worker) Close() error {
+	n := w.n
+	n.mu.Lock()
+	n.workers = slices.DeleteFunc(n.workers, func(o *Worker) bool { return o == w })
+	n.mu.Unlock()
+	n.control.Remove(&w.asked)
+	return w.desk.Close()
+}
+
+// Workers are those that are not closed. As it stood when it was called.
+func (n *Node) Workers() iter.Seq[*Worker] {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Values(slices.Clone(n.workers))
+}
 
 // HandleAM sets the handler of the active messages with the given id; nil takes it away. Set handlers before peers send.
 //

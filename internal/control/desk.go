@@ -79,6 +79,13 @@ func (d *Desk) Add(w *Worker) {
 	}
 }
 
+// Remove takes the worker out that answers there.
+func (d *Desk) Remove(a *Asked) {
+	d.mu.Lock()
+	d.workers = slices.DeleteFunc(d.workers, func(w *Worker) bool { return w.Asked == a })
+	d.mu.Unlock()
+}
+
 // Close closes the socket, and waits for who is being served: without a lock that he may wait for.
 func (d *Desk) Close() {
 	if d.server != nil {

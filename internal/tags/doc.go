@@ -14,5 +14,6 @@
 //     message, however large it is.
 //  3. A message that asks for an answer gets one: matched, given up, or withdrawn.
 //  4. A receive that has ended, for whatever reason, is not written to any more.
-//  5. Everything runs inside the owner's turn or call; user code never.
+//  5. Who waits for a message without receiving it (PostProbe) changes nothing for those that receive.
+//  6. Everything runs inside the owner's turn or call; user code never.
 package tags

@@ -97,6 +97,7 @@ func (t *Tags) All(yield func(*Message) bool) {
 // Cancel ends a receive that nothing was matched with; of one that is reading, the end decides.
 func (t *Tags) Cancel(r *request.Request) {
 	if r.Node == nil {
+		t.cancelWatch(r)
 		return
 	}
 	t.table.Cancel(r.Node)
@@ -104,4 +105,6 @@ func (t *Tags) Cancel(r *request.Request) {
 }
 
 // Left says how many receives are posted and messages wait, for checks.
-func (t *Tags) Left() (receives, messages int) { return t.table.Posted(), t.table.Waiting() }
+func (t *Tags) Left() (receives, messages int) {
+	return t.table.Posted() + len(t.watches), t.table.Waiting()
+}

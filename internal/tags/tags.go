@@ -50,6 +50,7 @@ type Options struct {
 type Tags struct {
 	o       Options
 	table   match.Table[*request.Request, *Message]
+	watches []watch
 	spare   *Message
 	buffers *mpool.Pool
 	closed  error
@@ -128,7 +129,11 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	}
 	r, ok := t.table.Arrive(h.Tag, from)
 	if !ok {
-		t.table.Wait(h.Tag, from, t.keep(from, h, m, buf, cost))
+		u := t.keep(from, h, m, buf, cost)
+		t.table.Wait(h.Tag, from, u)
+		if len(t.watches) > 0 {
+			t.waits(u)
+		}
 		return nil
 	}
 	r.Node = nil
@@ -246,6 +251,7 @@ func (t *Tags) Ended(from Peer, err error) {
 		n = next
 	}
 	t.table.CancelAll(func(w match.Want) bool { return w.From == any(from) }, func(r *request.Request) { t.end(r, err) })
+	t.unwatch(func(w watch) bool { return w.want.From == any(from) }, err)
 }
 
 // Close ends all.
@@ -255,6 +261,7 @@ func (t *Tags) Close(err error) {
 		t.letGo(t.table.Take(n))
 	}
 	t.table.CancelAll(func(match.Want) bool { return true }, func(r *request.Request) { t.end(r, err) })
+	t.unwatch(func(watch) bool { return true }, err)
 	t.buffers.Close()
 }
 
