@@ -113,8 +113,8 @@ func TestBadDial(t *testing.T) {
 	}
 }
 
-// TestDialRefused: a peer that says no is quoted, and errors.Is tells the kinds of no apart.
-func TestDialRefused(t *testing.T) {
+// TestC15_VersionsAndRefusals: a peer that says no is quoted, and errors.Is tells the kinds of no apart.
+func TestC15_VersionsAndRefusals(t *testing.T) {
 	tidy(t)
 	say := func(version wire.Version, code wire.RejectCode, text string) string {
 		return server(t, func(c net.Conn) {

@@ -9,11 +9,7 @@ import (
 )
 
 // serve calls heard with each text that a peer says.
-func serve(n *braid.Node, addr string, heard func(string)) (*braid.Listener, error) {
-	w, err := n.NewWorker()
-	if err != nil {
-		return nil, err
-	}
+func serve(w *braid.Worker, addr string, heard func(string)) (*braid.Listener, error) {
 	w.HandleAM(1, func(m *braid.Message) { heard(string(m.Payload())) })
 	return w.Listen(addr)
 }
@@ -43,7 +39,9 @@ func Example_useItInYourProgram() {
 	defer client.Close()
 
 	heard := make(chan string, 1)
-	ln, err := serve(server, "127.0.0.1:0", func(text string) { heard <- text })
+	sw, err := server.NewWorker()
+	check(err)
+	ln, err := serve(sw, "127.0.0.1:0", func(text string) { heard <- text })
 	check(err)
 	cw, err := client.NewWorker()
 	check(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/openbraid/braid"
 )
 
-// Puts with signals over two lanes: each counts once, and when all have counted all of their bytes are there.
-func TestPutSignal(t *testing.T) {
+// TestG4_SignalBehindData: puts with signals over two lanes: each counts once, and when all have counted all of their bytes are there.
+func TestG4_SignalBehindData(t *testing.T) {
 	ctx := testContext(t)
 	p := connect(t, braid.Options{}, braid.Options{Rails: []string{"127.0.0.1", "127.0.0.2"}})
 	const size, rounds = 300_000, 20

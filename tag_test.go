@@ -23,8 +23,8 @@ func tagBytes(n int, seed byte) []byte {
 	return b
 }
 
-// TestTagSizes: each size, expected and not, synchronous or not, arrives as it was sent.
-func TestTagSizes(t *testing.T) {
+// TestG3_TagSizes: each size, expected and not, synchronous or not, arrives as it was sent.
+func TestG3_TagSizes(t *testing.T) {
 	tidy(t)
 	for _, o := range []braid.Options{{}, {Owned: true}, {Lanes: 2}, {Limits: braid.Limits{Eager: 1}}, {Limits: braid.Limits{Eager: 1 << 20}}} {
 		t.Run(fmt.Sprintf("owned %v lanes %d eager %d", o.Owned, o.Lanes, o.Limits.Eager), func(t *testing.T) {

@@ -110,8 +110,25 @@ func TestInfoTopics(t *testing.T) {
 	}
 }
 
-// TestInfoParts: what is here, for people and for programs. (E22: the build names itself. C7: descriptors and ports are told. D11: what a
-// list of transports does is shown. H4: what carries lanes, and that RDMA does not.)
+// TestC7_DescriptorsAndPorts: how many endpoints a process may have is told before it has them.
+func TestC7_DescriptorsAndPorts(t *testing.T) {
+	r, _ := report(t, "limits")
+	for _, name := range []string{"open_files", "ports"} {
+		if i := slices.IndexFunc(r.Limits, func(l info.Limit) bool { return l.Name == name }); i < 0 || r.Limits[i].Value == 0 {
+			t.Errorf("nothing of %s in %+v", name, r.Limits)
+		}
+	}
+}
+
+// TestH4_WhatCarriesLanes: it is told what carries lanes, and, where RDMA does not, why not and what would.
+func TestH4_WhatCarriesLanes(t *testing.T) {
+	r, _ := report(t)
+	if !slices.ContainsFunc(r.Transports, func(x info.Transport) bool { return x.Name == "tcp" && x.Used }) || r.Devices.Why == "" || !strings.Contains(r.Devices.Why, "verbs") {
+		t.Errorf("%+v %+v", r.Transports, r.Devices)
+	}
+}
+
+// TestInfoParts: what is here, for people and for programs. (E22: the build names itself. D11: what a list of transports does is shown.)
 func TestInfoParts(t *testing.T) {
 	status, out, errs := command(t, "info")
 	if status != 0 || errs != "" {

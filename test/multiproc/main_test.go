@@ -48,6 +48,7 @@ var roles = map[string]func(*self, job){
 	"close":        closeAndExit,
 	"put":          putUntilTold,
 	"weigh":        putStream,
+	"messages":     messageStream,
 	"dial":         dialMany,
 	"take":         take,
 	"stream":       stream,

@@ -19,9 +19,10 @@ import (
 
 // Active messages of these tests.
 const (
-	amCount = 1 // counted; "got" is said for each
-	amEcho  = 2 // sent back
-	amCheck = 3 // number, checksum of the payload; checked, must come in order
+	amCount = 1  // counted; "got" is said for each
+	amEcho  = 2  // sent back
+	amSink  = 13 // dropped
+	amCheck = 3  // number, checksum of the payload; checked, must come in order
 )
 
 // serve is a server that is progressed by the library.
@@ -138,6 +139,7 @@ func listen(s *self, j job, owned bool) (*braid.Node, *braid.Worker, *braid.List
 var counted atomic.Int64
 
 func handle(s *self, w *braid.Worker) {
+	w.HandleAM(amSink, func(*braid.Message) {})
 	w.HandleAM(amCount, func(m *braid.Message) { s.say("got %d", counted.Add(1)) })
 	w.HandleAM(amEcho, func(m *braid.Message) {
 		m.Endpoint().PostAM(amEcho, m.Header(), m.Payload()).Then(func(error) {})

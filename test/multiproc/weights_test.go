@@ -79,6 +79,71 @@ func (w *world) limit(link int, rate string) {
 	}
 }
 
+// messageStream keeps 32 messages of Size bytes under way, and says each 300 ms how many bytes a second are acknowledged, on all lanes together; until somebody says "enough".
+func messageStream(s *self, j job) {
+	n, ep := connect(s, j)
+	defer n.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), lifetime)
+	defer cancel()
+	acked := func() (sum uint64) {
+		for _, l := range ep.Lanes() {
+			sum += l.AckedBytes
+		}
+		return sum
+	}
+	src := make([]byte, j.Size)
+	var under []braid.Request
+	before, since := acked(), time.Now()
+	for {
+		for len(under) < 32 {
+			under = append(under, ep.PostAM(amSink, nil, src))
+		}
+		s.must(under[0].Wait(ctx))
+		under = append(under[:0], under[1:]...)
+		if took := time.Since(since); took > 300*time.Millisecond {
+			now := acked() // less, if a lane went
+			s.say("carried %d", int(float64(max(now, before)-before)/took.Seconds()))
+			before, since = now, time.Now()
+		}
+		select {
+		case <-s.heard:
+			ep.Abort()
+			return
+		default:
+		}
+	}
+}
+
+// TestD16_MessagesOverTwoRails: messages of 32 KiB over two limited links reach 1.8 times what they do over one of them. The links are so slow that no busy machine is the limit.
+func TestD16_MessagesOverTwoRails(t *testing.T) {
+	begin(t)
+	w := newWorld(t, 2)
+	w.limit(1, "24mbit")
+	w.limit(2, "24mbit")
+	const size = 32 << 10
+	receiver := start(t, job{Role: "serve", Netns: w.right, Addr: "10.77.1.2:0", Rails: w.rails(1), Size: 8})
+	addr := receiver.expect("addr")
+	best := func(rails []string, enough int) (rate int) {
+		sender := start(t, job{Role: "messages", Netns: w.left, Addr: addr, Rails: rails, Size: size})
+		sender.expect("carried") // with it queues are full
+		for n := 0; n < 2 || rate < enough; n++ {
+			rate = max(rate, sender.number("carried"))
+			if n > 40 {
+				break
+			}
+		}
+		sender.tell("enough")
+		sender.exits()
+		return rate
+	}
+	one := best(w.rails(0)[:1], 0)
+	two := best(w.rails(0), one*18/10)
+	t.Logf("one rail carries %d bytes a second, two %d: %.2f times as much", one, two, float64(two)/float64(one))
+	if two < one*18/10 {
+		t.Errorf("two rails carry %d bytes a second, one %d: %.2f times as much", two, one, float64(two)/float64(one))
+	}
+}
+
 // TestB15_Weights: two links whose rates are as 4 to 1, which their interfaces don't say. The bytes of a stream of puts are shared out as the
 // rates are, and so they are again after the fast link was down, and after the slow one was. Rates are so low that no busy machine is the limit.
 func TestB15_Weights(t *testing.T) {
