@@ -125,7 +125,7 @@ func TestReport(t *testing.T) {
 func TestIdleCrowd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	c, err := newCrowd()
+	c, err := newIdlers()
 	if err != nil {
 		t.Fatal(err)
 	}

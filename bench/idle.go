@@ -10,16 +10,16 @@ import (
 	"github.com/openbraid/braid/bench/duel"
 )
 
-// crowd is one worker with many endpoints to another, all in this process and idle.
-type crowd struct {
+// idlers is one worker with many endpoints to another, all in this process and idle.
+type idlers struct {
 	nodes [2]*braid.Node
 	w     *braid.Worker // the dialing one, Owned
 	eps   []*braid.Endpoint
 	ln    *braid.Listener
 }
 
-func newCrowd() (*crowd, error) {
-	c := &crowd{}
+func newIdlers() (*idlers, error) {
+	c := &idlers{}
 	for i := range c.nodes {
 		n, err := braid.Open(braid.Options{Owned: i == 0, Lanes: 1})
 		if err != nil {
@@ -43,7 +43,7 @@ func newCrowd() (*crowd, error) {
 }
 
 // grow dials until there are n endpoints.
-func (c *crowd) grow(ctx context.Context, n int) error {
+func (c *idlers) grow(ctx context.Context, n int) error {
 	accepted := make(chan error, 1)
 	go func(k int) {
 		for range k {
@@ -64,7 +64,7 @@ func (c *crowd) grow(ctx context.Context, n int) error {
 	return <-accepted
 }
 
-func (c *crowd) close() {
+func (c *idlers) close() {
 	for _, n := range c.nodes {
 		if n != nil {
 			n.Close()
@@ -84,7 +84,7 @@ const (
 func (b *bench) idle(ctx context.Context) ([]duel.Row, error) {
 	var rows []duel.Row
 	if b.wants("idle/memory") {
-		c, err := newCrowd()
+		c, err := newIdlers()
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (b *bench) idle(ctx context.Context) ([]duel.Row, error) {
 		rows = append(rows, duel.Row{Name: "idle/memory", Unit: "bytes/endpoint", Ours: float64(heap()-before) / (2 * memoryEndpoints)})
 		c.close()
 	}
-	c, err := newCrowd()
+	c, err := newIdlers()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func heap() int64 {
 
 // turn is the time of one call of Progress that finds nothing: the best of some samples, since only work of others
 // makes it longer.
-func (c *crowd) turn() float64 {
+func (c *idlers) turn() float64 {
 	best := time.Duration(1 << 62)
 	for range 20 {
 		begun := time.Now()

@@ -127,6 +127,11 @@ func (b *bench) measure(ctx context.Context, r *report) error {
 	}
 	rows, err := b.idle(ctx)
 	r.Rows = append(r.Rows, rows...)
+	if err != nil {
+		return err
+	}
+	rows, err = b.crowd(ctx)
+	r.Rows = append(r.Rows, rows...)
 	return err
 }
 
