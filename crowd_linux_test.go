@@ -73,13 +73,13 @@ func TestC4_DialsAtOnce(t *testing.T) {
 	}
 }
 
-// cost is what a process holds.
-type cost struct {
+// holding is what a process holds.
+type holding struct {
 	descriptors, goroutines int
 	heap                    uint64
 }
 
-func held(t *testing.T) (c cost) {
+func held(t *testing.T) (c holding) {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -89,7 +89,7 @@ func held(t *testing.T) (c cost) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return cost{len(all), runtime.NumGoroutine(), m.HeapAlloc}
+	return holding{len(all), runtime.NumGoroutine(), m.HeapAlloc}
 }
 
 // TestF21_ConnectClose: endpoints that come, say something and go leave nothing on either side: no descriptor, no goroutine, no memory.
@@ -124,7 +124,7 @@ func TestF21_ConnectClose(t *testing.T) {
 	cycle(warm)
 	before := held(t)
 	cycle(cycles)
-	var after cost
+	var after holding
 	if !eventually(func() bool {
 		after = held(t)
 		return after.descriptors <= before.descriptors && after.goroutines <= before.goroutines && after.heap < before.heap+256*cycles

@@ -83,7 +83,7 @@ func refusingBeside(ctx context.Context, t *testing.T) (p *pair, ep *braid.Endpo
 	t.Helper()
 	p = still(ctx, t)
 	other := mustOpen(t, braid.Options{})
-	ln, err := other.Worker().Listen("127.0.0.1:0")
+	ln, err := newWorker(t, other).Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,65 +60,13 @@ func TestF13_AllCallsFromManyGoroutines(t *testing.T) {
 	}
 	var handled atomic.Int64
 	p.bw.HandleAM(1, func(*braid.Message) { handled.Add(1) })
-	var adds, messages atomic.Int64
+	m := &mixed{pair: p, key: key, counter: counter}
 	var all sync.WaitGroup
 	for g := range uint64(goroutines) {
 		all.Go(func() {
-			luck, at, buf := rand.New(rand.NewPCG(1, g)), g<<16, make([]byte, 1<<16)
+			luck, buf := rand.New(rand.NewPCG(1, g)), make([]byte, 1<<16)
 			for range rounds {
-				n := []int{0, 8, 3000, 1 << 16}[luck.IntN(4)]
-				var err error
-				switch luck.IntN(14) {
-				case 0:
-					err = p.a.Put(ctx, buf[:n], key, at)
-				case 1:
-					err = p.a.Get(ctx, buf[:n], key, at)
-				case 2:
-					messages.Add(1)
-					err = p.a.SendAM(ctx, 1, nil, buf[:n])
-				case 3:
-					adds.Add(1)
-					_, err = p.a.Word64(counter.Key(braid.Atomic), 0).FetchAdd(ctx, 1)
-				case 4:
-					r := p.bw.PostRecvTag(buf[:n], g, braid.ExactTag)
-					err = errors.Join(p.a.SendTag(ctx, g, make([]byte, n)), waited(ctx, r))
-				case 5:
-					r := p.aw.PostRecvTag(buf[:n], g, braid.ExactTag)
-					err = errors.Join(p.b.SendTagSync(ctx, g, make([]byte, n)), waited(ctx, r))
-				case 6:
-					r := p.bw.PostRecvTag(buf[:n], g|1<<32, braid.ExactTag)
-					r.Cancel()
-					r.Release()
-				case 7:
-					p.bw.ProbeTag(g|1<<33, braid.ExactTag)
-					if m := p.bw.TakeTag(g|1<<33, braid.ExactTag); m != nil {
-						err = errors.New("nobody sent that")
-					}
-					for range p.bw.WaitingTags() {
-					}
-				case 8:
-					r := p.bw.PostWaitTag(g|1<<34, braid.ExactTag)
-					r.Cancel()
-					r.Then(func(braid.TagInfo, error) {})
-				case 9:
-					err = errors.Join(p.a.Flush(ctx), p.aw.Flush(ctx))
-				case 10:
-					p.a.Fence()
-					p.aw.Fence()
-				case 11:
-					adds.Add(1)
-					err = p.a.PutSignal(ctx, buf[:n], key, at, braid.Signal{Key: counter.Key(braid.Write), Value: 1, Add: true})
-				case 12:
-					r := p.a.PostPut(buf[:n], key, at)
-					r.Info()
-					_, err = r.WaitInfo(ctx)
-				case 13:
-					p.aw.Progress()
-					_, _, _ = p.a.Lanes(), p.a.Stats(), p.aw.Strangers()
-					for ep := range p.aw.Endpoints() {
-						ep.Peer()
-					}
-				}
+				err := m.anything(ctx, luck, g, buf)
 				if err != nil {
 					t.Error(err)
 					return
@@ -130,9 +78,75 @@ func TestF13_AllCallsFromManyGoroutines(t *testing.T) {
 	if err := p.a.Flush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if !eventually(func() bool { return handled.Load() == messages.Load() }) || counter.Load64(0) != uint64(adds.Load()) {
-		t.Errorf("%d of %d messages, a counter of %d after %d", handled.Load(), messages.Load(), counter.Load64(0), adds.Load())
+	if !eventually(func() bool { return handled.Load() == m.messages.Load() }) || counter.Load64(0) != uint64(m.adds.Load()) {
+		t.Errorf("%d of %d messages, a counter of %d after %d", handled.Load(), m.messages.Load(), counter.Load64(0), m.adds.Load())
 	}
+}
+
+// mixed is a pair on which everything is done, and what of that counts.
+type mixed struct {
+	*pair
+	key            braid.RKey
+	counter        *braid.Memory
+	adds, messages atomic.Int64
+}
+
+// anything does one of all the things that there are to do, for goroutine g.
+func (p *mixed) anything(ctx context.Context, luck *rand.Rand, g uint64, buf []byte) (err error) {
+	at := g << 16
+	n := []int{0, 8, 3000, 1 << 16}[luck.IntN(4)]
+	switch luck.IntN(14) {
+	case 0:
+		err = p.a.Put(ctx, buf[:n], p.key, at)
+	case 1:
+		err = p.a.Get(ctx, buf[:n], p.key, at)
+	case 2:
+		p.messages.Add(1)
+		err = p.a.SendAM(ctx, 1, nil, buf[:n])
+	case 3:
+		p.adds.Add(1)
+		_, err = p.a.Word64(p.counter.Key(braid.Atomic), 0).FetchAdd(ctx, 1)
+	case 4:
+		r := p.bw.PostRecvTag(buf[:n], g, braid.ExactTag)
+		err = errors.Join(p.a.SendTag(ctx, g, make([]byte, n)), waited(ctx, r))
+	case 5:
+		r := p.aw.PostRecvTag(buf[:n], g, braid.ExactTag)
+		err = errors.Join(p.b.SendTagSync(ctx, g, make([]byte, n)), waited(ctx, r))
+	case 6:
+		r := p.bw.PostRecvTag(buf[:n], g|1<<32, braid.ExactTag)
+		r.Cancel()
+		r.Release()
+	case 7:
+		p.bw.ProbeTag(g|1<<33, braid.ExactTag)
+		if m := p.bw.TakeTag(g|1<<33, braid.ExactTag); m != nil {
+			err = errors.New("nobody sent that")
+		}
+		for range p.bw.WaitingTags() {
+		}
+	case 8:
+		r := p.bw.PostWaitTag(g|1<<34, braid.ExactTag)
+		r.Cancel()
+		r.Then(func(braid.TagInfo, error) {})
+	case 9:
+		err = errors.Join(p.a.Flush(ctx), p.aw.Flush(ctx))
+	case 10:
+		p.a.Fence()
+		p.aw.Fence()
+	case 11:
+		p.adds.Add(1)
+		err = p.a.PutSignal(ctx, buf[:n], p.key, at, braid.Signal{Key: p.counter.Key(braid.Write), Value: 1, Add: true})
+	case 12:
+		r := p.a.PostPut(buf[:n], p.key, at)
+		r.Info()
+		_, err = r.WaitInfo(ctx)
+	case 13:
+		p.aw.Progress()
+		_, _, _ = p.a.Lanes(), p.a.Stats(), p.aw.Strangers()
+		for ep := range p.aw.Endpoints() {
+			ep.Peer()
+		}
+	}
+	return err
 }
 
 func waited(ctx context.Context, r braid.TagRecv) error {

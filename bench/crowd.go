@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/bench/crowd"
+	"github.com/openbraid/braid/bench/duel"
 )
 
 const (
@@ -15,9 +16,9 @@ const (
 )
 
 // crowd measures what many endpoints and many messages cost.
-func (b *bench) crowd(ctx context.Context) (rows []row, err error) {
+func (b *bench) crowd(ctx context.Context) (rows []duel.Row, err error) {
 	add := func(name, unit string, v float64, goal, verdict string) {
-		rows = append(rows, row{Name: name, Unit: unit, Ours: v, Goal: goal, Verdict: verdict})
+		rows = append(rows, duel.Row{Name: name, Unit: unit, Ours: v, Goal: goal, Verdict: verdict})
 	}
 	if b.wants("crowd/cycles") {
 		more, each, err := crowd.Cycles(ctx, cycles)
@@ -39,9 +40,9 @@ func (b *bench) crowd(ctx context.Context) (rows []row, err error) {
 		if err != nil {
 			return rows, err
 		}
-		g := atMost(float64(10*time.Millisecond) / 1e3)
+		g := duel.AtMost(float64(10*time.Millisecond) / 1e3)
 		add(name+"/p50", "us", float64(p50)/1e3, "", "")
-		add(name+"/p99", "us", float64(p99)/1e3, g.String(), g.verdict(float64(p99)/1e3))
+		add(name+"/p99", "us", float64(p99)/1e3, g.String(), g.Verdict(float64(p99)/1e3))
 		add(name+"/longest", "us", float64(most)/1e3, "", "")
 	}
 	if b.wants("crowd/unexpected") {

@@ -68,7 +68,7 @@ func serving(t *testing.T, once bool) (addr string, end chan error) {
 	return addr, end
 }
 
-func TestPerftestJSON(t *testing.T) {
+func TestG11_JSON(t *testing.T) {
 	addr := server(t)
 	for test, window := range map[string]float64{"am_bw": 32, "put_bw": 7, "get": 1} {
 		t.Run(test, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestPerftestBatches(t *testing.T) {
 }
 
 // A row for each number of threads, against the first; as a table, as CSV and as JSON. The plot has a line for each.
-func TestPerftestThreads(t *testing.T) {
+func TestG13_Threads(t *testing.T) {
 	args := []string{"perftest", "--spawn", "-t", "am_bw", "-n", "300", "-w", "10", "-T", "1,2", "--verify"}
 	for form, want := range map[string][]string{
 		"--plot": {"THREADS", "│       1 │ 300 ", "│       2 │ 600 ", "2 threads verified: lost 0", "90%"},
