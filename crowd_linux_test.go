@@ -79,7 +79,7 @@ type holding struct {
 	heap                    uint64
 }
 
-func held(t *testing.T) (c holding) {
+func heldNow(t *testing.T) (c holding) {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -122,11 +122,11 @@ func TestF21_ConnectClose(t *testing.T) {
 		}
 	}
 	cycle(warm)
-	before := held(t)
+	before := heldNow(t)
 	cycle(cycles)
 	var after holding
 	if !eventually(func() bool {
-		after = held(t)
+		after = heldNow(t)
 		return after.descriptors <= before.descriptors && after.goroutines <= before.goroutines && after.heap < before.heap+256*cycles
 	}) {
 		t.Errorf("after %d endpoints: %+v, before them: %+v", cycles, after, before)
