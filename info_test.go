@@ -30,6 +30,7 @@ func TestG10_Receipt(t *testing.T) {
 		return names
 	}
 	key, word, large := mem.Key(braid.Read|braid.Write), mem.Key(braid.Atomic), make([]byte, 1<<20)
+	room := make([]byte, 1<<20) // of receives
 	for _, c := range []struct {
 		name, protocol string
 		bytes          int
@@ -38,12 +39,12 @@ func TestG10_Receipt(t *testing.T) {
 		{"short put", "eager copied", 8, func() braid.Request { return p.a.PostPut(large[:8], key, 0) }},
 		{"short put with a signal", "eager copied", 8, func() braid.Request { return p.a.PostPutSignal(large[:8], key, 0, braid.Signal{Key: key}) }},
 		{"put", "spread frames", 1 << 20, func() braid.Request { return p.a.PostPut(large, key, 0) }},
-		{"get", "request and answer", 1 << 20, func() braid.Request { return p.a.PostGet(large, key, 0) }},
+		{"get", "request and answer", 1 << 20, func() braid.Request { return p.a.PostGet(room, key, 0) }},
 		{"add", "eager copied", 0, func() braid.Request { return p.a.Word64(word, 0).PostAdd(1) }},
 		{"fetch", "request and answer", 0, func() braid.Request { return p.a.Word64(word, 0).PostFetchAdd(1).Request }},
 		{"message", "striped parts", 1 << 20, func() braid.Request { return p.a.PostAM(1, nil, large) }},
 		{"tagged message", "rendezvous by get", 1 << 20, func() braid.Request { return p.a.PostTag(3, large) }},
-		{"its receive", "rendezvous by get", 1 << 20, func() braid.Request { return p.bw.PostRecvTag(large, 3, braid.ExactTag).Request }},
+		{"its receive", "rendezvous by get", 1 << 20, func() braid.Request { return p.bw.PostRecvTag(room, 3, braid.ExactTag).Request }},
 		{"short tagged message", "eager copied", 8, func() braid.Request { return p.a.PostTag(4, large[:8]) }},
 	} {
 		r := c.post()
@@ -68,7 +69,7 @@ func TestG10_Receipt(t *testing.T) {
 			t.Errorf("%s: a request that was given back says how it went", c.name)
 		}
 	}
-	i, err := p.bw.PostRecvTag(large, 4, braid.ExactTag).WaitInfo(ctx)
+	i, err := p.bw.PostRecvTag(room, 4, braid.ExactTag).WaitInfo(ctx)
 	if err != nil || i.Protocol != "eager copied" || i.Bytes != 8 || i.Frames != 0 || !strings.Contains(i.String(), "8 bytes") {
 		t.Error("the receive of a short message:", i, err)
 	}
