@@ -12,9 +12,6 @@ import (
 // TestCosts: what each operation puts on its lane, to the byte: its frame, and of what is done in lent memory nothing. Who makes a head larger, sends a
 // frame more, or copies where nothing was copied, changes a number here.
 func TestCosts(t *testing.T) {
-	if shm.Prefix() == "" {
-		t.Skip("shared memory is Linux's")
-	}
 	for _, over := range []struct {
 		name  string
 		alone func() transport.Transport
