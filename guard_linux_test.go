@@ -2,7 +2,6 @@ package braid_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -235,7 +234,7 @@ func TestG8_WhatIsNotUsed(t *testing.T) {
 				if ratio, ok := within(f, of[op], 1.3); !ok {
 					t.Errorf("with %s a %s of %d bytes takes %.2f of its time without", name, op, n, ratio)
 				} else {
-					t.Log(fmt.Sprintf("with %s a %s of %d bytes takes %.2f of its time without", name, op, n, ratio))
+					t.Logf("with %s a %s of %d bytes takes %.2f of its time without", name, op, n, ratio)
 				}
 			}
 		}
