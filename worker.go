@@ -58,7 +58,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 		return nil, fmt.Errorf("braid: %w", err)
 	}
 	w := &Worker{n: n, eng: eng}
-	w.desk.Engine, w.desk.Shown, w.desk.Last = eng, public, &eng.Frame
+	w.desk.Engine, w.desk.Shown, w.desk.Last = eng, public, &eng.Once
 	eng.Shown = public
 	eng.OnNew = func(e *worker.Endpoint) { e.User = &Endpoint{w: w, e: e} }
 	if n.opts.OnEvent != nil {

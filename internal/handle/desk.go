@@ -8,7 +8,6 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
-	"github.com/openbraid/braid/transport"
 )
 
 // Engine is what a desk needs of a worker's. All of it under the lock, or by the owner.
@@ -25,7 +24,7 @@ type Desk struct {
 	crank.Crank
 	Engine Engine
 	Shown  func(error) error // an error as users have it, not nil
-	Last   *transport.Frame  // of the operation that was posted last: request.Once
+	Last   *request.Once     // of the operation that was posted last
 }
 
 func (d *Desk) shown(err error) error {

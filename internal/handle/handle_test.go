@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/delivery"
@@ -176,7 +177,7 @@ func TestResults(t *testing.T) {
 // How an operation went is asked of what is held, and says nothing of another's that uses the request again, of a flush, or of what was refused.
 func TestInfo(t *testing.T) {
 	d, e := newDesk(t, false)
-	d.Last = &transport.Frame{}
+	d.Last = &request.Once{}
 	one, two := wire.Instance{Opener: wire.Dialer, N: 1}, wire.Instance{Opener: wire.Dialer, N: 2}
 	d.Lock()
 	r := e.pool.Get(request.Put, nil)
@@ -202,7 +203,7 @@ func TestInfo(t *testing.T) {
 	flush := d.Of(e.pool.Get(request.Flush, nil), nil)
 	none := d.Flushed(nil, nil)
 	refused := d.Of(nil, outcome.ErrLimit)
-	d.Last.Tag = 9
+	*d.Last = request.Once{End: request.Mapped, Bytes: 9}
 	mapped := d.Of(nil, nil)
 	d.Unlock()
 	for name, h := range map[string]Handle{"one that was given back": h, "a flush": flush, "one of nothing": none, "one that was refused": refused, "nobody's": {}} {
@@ -247,5 +248,12 @@ func TestDo(t *testing.T) {
 	cancel()
 	if _, err := h.Wait(ctx); !errors.Is(err, context.Canceled) || e.pool.Live() != 0 { // it was still the caller's, and is let go of now
 		t.Error(err, e.pool.Live())
+	}
+}
+
+// A handle stays in registers as long as it has four words.
+func TestFourWords(t *testing.T) {
+	if size, word := unsafe.Sizeof(Handle{}), unsafe.Sizeof(uintptr(0)); size > 4*word {
+		t.Errorf("a handle has %d words", size/word)
 	}
 }

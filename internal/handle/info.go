@@ -28,18 +28,17 @@ func (h Handle) Info() (i Info, ok bool) {
 			return i, false
 		}
 		return infoOf(h.r), true
-	case !h.once.Was():
+	case h.end == nil || h.end.Err != nil:
 		return i, false
 	}
-	i.Protocol, i.Trace, i.Bytes = h.once.Way()
-	return i, true
+	return Info{h.end.Protocol, h.n, h.end.Trace}, true
 }
 
 // WaitInfo is Wait, and says how the operation went: nothing, if the context ended first.
 func (h Handle) WaitInfo(ctx context.Context) (i Info, err error) {
 	if h.r == nil {
 		i, _ = h.Info()
-		return i, h.err
+		return i, h.err()
 	}
 	if err := h.claim(); err != nil {
 		return i, err

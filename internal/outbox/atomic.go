@@ -79,6 +79,7 @@ func (b *Box) shortAtomic(h wire.AtomicOp) bool {
 	h.Op = unnamed
 	w := b.scratch
 	w.Frame = transport.Frame{ID: wire.IDAtomicOp, Head: h.AppendTo(w.Head[:0]), Done: (*putDone)(l), Tag: b.book.Current()}
+	w.Once = request.Once{End: &l.once}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}

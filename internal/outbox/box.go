@@ -34,6 +34,7 @@ type Host interface {
 // Scratch is what posting would otherwise allocate. One for each worker.
 type Scratch struct {
 	Frame  transport.Frame
+	Once   request.Once // of what ended when it was posted
 	Head   [2048]byte
 	Fences order.Fences // of the worker
 	Memory *memory.Table

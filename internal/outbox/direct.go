@@ -22,7 +22,7 @@ func (b *Box) findReach() {
 
 // free says whether so many bytes with this fence may pass the lanes by: all before it is executed, as they are when the post returns.
 func (b *Box) free(barrier uint64, n int) bool {
-	b.scratch.Frame.Done, b.scratch.Frame.Tag = nil, uint64(n) // request.Once looks at it
+	b.scratch.Once = request.Once{End: request.Mapped, Bytes: uint64(n)}
 	free := b.reach.By != nil && n <= directTurn
 	if free && barrier != 0 {
 		_, free = b.book.Sole(barrier)

@@ -19,9 +19,6 @@ type (
 	putDone seat
 )
 
-func (d *amDone) On() wire.Instance  { return d.ID } // of request.Once
-func (d *putDone) On() wire.Instance { return d.ID }
-
 func (d *amDone) Sent(uint64) {}
 func (d *amDone) Executed(epoch uint64, _ error) {
 	s := (*seat)(d)
@@ -104,6 +101,7 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 		ID: wire.IDAM, Head: wire.AM{ID: id, Header: header}.AppendTo(w.Head[:0]), Payload: payload,
 		Done: (*amDone)(l), Tag: b.book.Current(),
 	}
+	w.Once = request.Once{End: &l.once, Bytes: uint64(len(payload))}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}
@@ -153,6 +151,7 @@ func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
 		ID: wire.IDPut, Head: wire.Put{Index: key.Index, Secret: key.Secret, Offset: offset}.AppendTo(w.Head[:0]), Payload: src,
 		Done: (*putDone)(l), Tag: b.book.Current(),
 	}
+	w.Once = request.Once{End: &l.once, Bytes: uint64(len(src))}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/order"
 	"github.com/openbraid/braid/internal/replay"
+	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/weight"
 )
 
@@ -20,6 +21,7 @@ type seat struct {
 	meter   weight.Meter
 	poor    bool // another one is much better
 	touched order.Touched
+	once    request.End // of what leaves here and has no request
 }
 
 // touch notes that something for a region was posted on the lane.
@@ -69,7 +71,7 @@ func (t *seats) of(l *lane.Lane) *seat {
 // LaneUp adds a lane to post on.
 func (b *Box) LaneUp(l *lane.Lane) {
 	b.lastID++
-	s := &seat{Lane: l, b: b, id: b.lastID, place: &order.Place{InOrder: l.InOrder}, meter: weight.New(float64(l.Speed) * perMbit)}
+	s := &seat{Lane: l, b: b, id: b.lastID, place: &order.Place{InOrder: l.InOrder}, once: request.OnLane(l.ID), meter: weight.New(float64(l.Speed) * perMbit)}
 	b.book.Open(s.place)
 	b.up = append(b.up, s)
 	b.all = append(b.all, s)

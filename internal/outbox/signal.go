@@ -61,6 +61,7 @@ func (b *Box) shortSignal(src []byte, h wire.PutSignal) bool {
 	}
 	w := b.scratch
 	w.Frame = transport.Frame{ID: wire.IDPutSignal, Head: h.AppendTo(w.Head[:0]), Payload: src, Done: (*putDone)(l), Tag: b.book.Current()}
+	w.Once = request.Once{End: &l.once, Bytes: uint64(len(src))}
 	if l.Tep.Post(&w.Frame) != transport.Done {
 		return false
 	}

@@ -80,30 +80,24 @@ func (r *Request) Protocol() cost.Protocol {
 	return cost.Copied
 }
 
-// Once is how an operation went that ended when it was posted, and so has no request.
+// End is how an operation ended that has no request, since it ended when it was posted.
+type End struct {
+	Err      error // it was not posted
+	Protocol cost.Protocol
+	Trace
+}
+
+// Once is that of the operation that was posted last.
 type Once struct {
-	done transport.Completer // of its frame: the lane; nil: there was none
-	size uint32
-	was  bool
+	*End
+	Bytes uint64
 }
 
-// OnceOf is that of the operation that was posted last, by its frame. What was done without one has no Done there, and its size as the Tag.
-func OnceOf(f *transport.Frame) Once {
-	if f.Done == nil {
-		return Once{size: uint32(f.Tag), was: true}
-	}
-	return Once{f.Done, uint32(len(f.Payload)), true}
-}
+// Mapped is the end of what was done in memory that is mapped; OnLane that of what left in one frame.
+var Mapped = &End{Protocol: cost.Mapped}
 
-// Was says whether there was such an operation.
-func (o Once) Was() bool { return o.was }
-
-// Way is by which protocol it went, on which lane, how many bytes.
-func (o Once) Way() (p cost.Protocol, t Trace, bytes uint64) {
-	if on, ok := o.done.(interface{ On() wire.Instance }); ok {
-		t.Posts = 1
-		t.on(on.On())
-		return cost.Copied, t, uint64(o.size)
-	}
-	return cost.Mapped, t, uint64(o.size)
+func OnLane(l wire.Instance) (e End) {
+	e.Protocol, e.Posts = cost.Copied, 1
+	e.on(l)
+	return e
 }
