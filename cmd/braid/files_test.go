@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -217,6 +218,9 @@ func TestJSONOfFailures(t *testing.T) {
 // TestTransferEnds: exit statuses of both sides, whoever ends it in the middle.
 func TestTransferEnds(t *testing.T) {
 	t.Parallel()
+	hup := make(chan os.Signal, 1) // under nohup it is ignored, and programs inherit that: not what is heard here
+	signal.Notify(hup, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hup) })
 	for _, c := range []struct {
 		name         string
 		stop         string // whom

@@ -28,8 +28,8 @@ func knock(s *self, j job) {
 			defer n.Close()
 			ctx, cancel := context.WithTimeout(context.Background(), lifetime)
 			defer cancel()
-			w, err := n.NewWorker()
-			s.must(err)
+			w, e := n.NewWorker()
+			s.must(e)
 			var ep *braid.Endpoint
 			if ep, err = w.Dial(ctx, j.Addr); err == nil {
 				s.say("lanes %s", lanesOf(ep))
