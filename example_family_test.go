@@ -64,9 +64,8 @@ func ExampleEndpoint_Get() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	server, from, _, stop := ends(ctx)
-	mem, err := server.Alloc(64)
+	mem, err := server.Register([]byte("the peer's memory"))
 	check(err)
-	copy(mem.Bytes(), "the peer's memory")
 
 	b := make([]byte, 6)
 	check(from.Get(ctx, b, mem.Key(braid.Read), 11))
