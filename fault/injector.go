@@ -21,8 +21,9 @@ type Injector struct {
 	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
 	// others, before the first rule.
 	Outside func(r Rule, begin bool) (hits int, err error)
-	// Stands says whether all lanes stand, for rules that wait for that, once nothing is cut that nobody has noticed. Nil: every slot has a connection.
-	Stands func() bool
+	// Stands says whether all lanes stand, and how many were lost so far, for rules that wait for that: once nothing is cut that nobody has noticed,
+	// and each loss has been told. Nil: every slot has a connection.
+	Stands func() (all bool, lost int)
 	// Told is told when a rule comes into force, and when it is over. It must not call the injector. Nil: nobody.
 	Told func(r Rule, begin bool, at time.Duration)
 	// Wake is called by Advance when rules come into force or end, and while something that was held back may go on: who sleeps on descriptors does
@@ -40,7 +41,9 @@ type Injector struct {
 	slots     []*slot
 	abandoned error
 	news      bool          // rules came into force or ended since Advance looked
-	noticed   time.Duration // when a cut connection was given up by its owner, until Stands has said that not all stand; 0: it has
+	known     int           // losses that were told when all stood last
+	owed      int           // connections that were cut and given up since: as many losses are told, or will be
+	noticed   time.Duration // when the last of them was given up
 }
 
 // New makes an injector without rules; now is the clock that its stamps are of.

@@ -144,8 +144,8 @@ func TestWholeAndRandom(t *testing.T) {
 func TestWholeIsTold(t *testing.T) {
 	c := &clock{t: time.Second}
 	inj := fault.New(c.now)
-	stands := true
-	inj.Stands = func() bool { return stands }
+	stands, lost := true, 0
+	inj.Stands = func() (bool, int) { return stands, lost }
 	one, other := dial(t, inj, "1.1.1.1:1", "2.2.2.2:2"), dial(t, inj, "1.1.1.2:1", "2.2.2.2:2")
 	inj.Apply(rules(t, "cut lane=0 kind=silence for=1ms; cut lane=1 kind=reset when=whole after=5ms for=1ms")...)
 	c.t += 10 * ms
@@ -157,8 +157,9 @@ func TestWholeIsTold(t *testing.T) {
 		{"nobody has noticed", func() {}, false},
 		{"it is given up, and its owner is not done with that", func() { one.Shutdown() }, false},
 		{"nor is he when it is closed", func() { one.Close(true) }, false},
-		{"he has told it", func() { stands = false }, false},
-		{"there is another one", func() { dial(t, inj, "1.1.1.1:2", "2.2.2.2:2"); stands = true }, true},
+		{"there is another one, of which he has not told either", func() { dial(t, inj, "1.1.1.1:2", "2.2.2.2:2") }, false},
+		{"he has told that it is lost", func() { stands, lost = false, 1 }, false},
+		{"and that there is another one", func() { stands = true }, true},
 	} {
 		x.do()
 		c.t += ms

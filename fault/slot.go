@@ -89,7 +89,7 @@ func (i *Injector) spend(c *conn) {
 // givenUp notes that a connection's owner has given it up: what is dialed in its place may come before it is closed.
 func (i *Injector) givenUp(c *conn) {
 	if c.spent && !c.given {
-		i.noticed = i.now()
+		i.owed, i.noticed = i.owed+1, i.now()
 	}
 	c.given = true
 	i.vacate(c)
@@ -138,12 +138,14 @@ func (i *Injector) whole() bool {
 const untold = time.Second
 
 // standing is what is believed of an answer of Stands: that all lanes stand may be from before one was given up that was cut, since its owner
-// tells others of that when he is done with it. A second lane would be cut then, with nobody left to carry on.
-func (i *Injector) standing(all bool) bool {
-	if i.noticed != 0 && (!all || i.now()-i.noticed > untold) {
-		i.noticed = 0
+// tells others of that when he is done with it. A second lane would be cut then, with nobody left to carry on. Losses are counted, since a lane may be
+// back before somebody has seen that it was gone.
+func (i *Injector) standing(all bool, lost int) bool {
+	if !all || lost-i.known < i.owed && i.now()-i.noticed <= untold {
+		return false
 	}
-	return all && i.noticed == 0
+	i.known, i.owed = lost, 0
+	return true
 }
 
 // hitsConn says whether the rule is about a connection.

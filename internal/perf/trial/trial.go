@@ -59,6 +59,7 @@ type Trial struct {
 	up    atomic.Int32 // lanes
 	lanes atomic.Int32 // that there are to be
 	open  atomic.Int32 // lost and not handed over
+	lost  atomic.Int32 // so far
 
 	mu     sync.Mutex
 	events []verdict.Event
@@ -80,7 +81,10 @@ type place struct {
 func New(o Options) *Trial {
 	t := &Trial{o: o, start: time.Now(), places: map[string]place{}}
 	t.inj = fault.NewSeeded(t.now, o.Seed)
-	t.inj.Stands = func() bool { return t.lanes.Load() > 0 && t.up.Load() >= t.lanes.Load() && t.open.Load() == 0 }
+	t.inj.Stands = func() (bool, int) {
+		lost := t.lost.Load() // before what it changes, which is written in the other order
+		return t.lanes.Load() > 0 && t.up.Load() >= t.lanes.Load() && t.open.Load() == 0, int(lost)
+	}
 	t.inj.Told = t.told
 	if o.Events != nil {
 		t.enc = json.NewEncoder(o.Events)
@@ -164,6 +168,7 @@ func (t *Trial) count(k braid.EventKind) {
 	case braid.LaneDown:
 		t.up.Add(-1)
 		t.open.Add(1)
+		t.lost.Add(1)
 	case braid.HandedOver:
 		t.open.Add(-1)
 	case braid.Suspended, braid.Resumed, braid.Failed, braid.TurnedAway, braid.LaneGivenUp:
