@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -92,11 +90,13 @@ func (b *bench) run(ctx context.Context) error {
 	if b.only, err = regexp.Compile(b.Only); err != nil {
 		return fmt.Errorf("--only: %w", err)
 	}
-	clean, err := b.build(ctx)
+	p := b.programs()
+	clean, err := p.Build(ctx)
 	if err != nil {
 		return err
 	}
 	defer clean()
+	b.Braid = p.BraidPath
 	r := report{Machine: duel.Machine(), Load: [2]string{load1()}}
 	err = b.measure(ctx, &r)
 	r.Load[1] = load1()
@@ -184,23 +184,4 @@ func (b *bench) between(ctx context.Context, r *report) error {
 		return err
 	}
 	return b.files(ctx, r)
-}
-
-// build makes the braid command unless one was given.
-func (b *bench) build(ctx context.Context) (clean func(), err error) {
-	if b.Braid != "" {
-		return func() {}, nil
-	}
-	dir, err := os.MkdirTemp("", "braid-bench")
-	if err != nil {
-		return nil, err
-	}
-	clean = func() { os.RemoveAll(dir) }
-	b.Braid = filepath.Join(dir, "braid")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", b.Braid, "github.com/openbraid/braid/cmd/braid").CombinedOutput()
-	if err != nil {
-		clean()
-		return nil, fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return clean, nil
 }

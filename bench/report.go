@@ -58,12 +58,7 @@ func (r *report) print(out io.Writer) {
 		t.AppendRow(table.Row{l.Name, l.Class, l.Peer, l.Unit, pairs, duel.Number(l.Ours), theirs, ratio, spread, best, l.Goal, l.Verdict})
 	}
 	t.Render()
-	if r.Moved > 0 {
-		fmt.Fprintf(out, "%d pairs left out: the processors moved, or something else ran on them.\n", r.Moved)
-	}
-	for _, s := range r.Skipped {
-		fmt.Fprintln(out, "skipped:", s)
-	}
+	duel.PrintLeft(out, r.Moved, r.Skipped)
 }
 
 func (r *report) json(out io.Writer) error {

@@ -3,6 +3,7 @@ package duel
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"runtime"
@@ -26,6 +27,16 @@ func Machine() string {
 		kernel = []byte("unknown release")
 	}
 	return fmt.Sprintf("%s, %d processors, %s %s, %s", name, runtime.NumCPU(), runtime.GOOS, strings.TrimSpace(string(kernel)), runtime.Version())
+}
+
+// PrintLeft says what is not in a table: how many pairs were left out, and what was skipped, each with why.
+func PrintLeft(out io.Writer, moved int, skipped []string) {
+	if moved > 0 {
+		fmt.Fprintf(out, "%d pairs left out: the processors moved, or something else ran on them.\n", moved)
+	}
+	for _, s := range skipped {
+		fmt.Fprintln(out, "skipped:", s)
+	}
 }
 
 // Number prints three or more digits.

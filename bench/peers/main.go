@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -71,7 +70,7 @@ func (p *peers) run(ctx context.Context) (err error) {
 	if err := p.set(ctx); err != nil {
 		return err
 	}
-	clean, err := p.build(ctx)
+	clean, err := p.programs.Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,23 +152,4 @@ func (p *peers) contests(ctx context.Context, r *report) error {
 		}
 	}
 	return nil
-}
-
-// build makes the braid command unless one was given.
-func (p *peers) build(ctx context.Context) (clean func(), err error) {
-	if p.programs.BraidPath != "" {
-		return func() {}, nil
-	}
-	dir, err := os.MkdirTemp("", "braid-peers")
-	if err != nil {
-		return nil, err
-	}
-	clean = func() { os.RemoveAll(dir) }
-	p.programs.BraidPath = filepath.Join(dir, "braid")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", p.programs.BraidPath, "github.com/openbraid/braid/cmd/braid").CombinedOutput()
-	if err != nil {
-		clean()
-		return nil, fmt.Errorf("go build: %w: %s", err, out)
-	}
-	return clean, nil
 }

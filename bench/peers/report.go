@@ -89,12 +89,7 @@ func (r *report) print(out io.Writer) {
 	for _, l := range r.Limits {
 		fmt.Fprintf(out, "limit: %s, %s, %s: %s %s\n", l.Name, rival.SizeName(l.Size), l.Figure, duel.Number(l.Value), l.Class)
 	}
-	if r.Moved > 0 {
-		fmt.Fprintf(out, "%d pairs left out: the processors moved, or something else ran on them.\n", r.Moved)
-	}
-	for _, s := range r.Skipped {
-		fmt.Fprintln(out, "skipped:", s)
-	}
+	duel.PrintLeft(out, r.Moved, r.Skipped)
 }
 
 // json writes the rows alone.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +24,30 @@ const RunWithin = 2 * time.Minute
 
 // Programs are those that are run, and the two processors that they use.
 type Programs struct {
-	BraidPath string
+	BraidPath string // made by Build if empty
 	UCXPath   string // found in PATH if empty, by Version
 	A, B      string // processors of client and server
 	// Listens waits for UCX's server on a port of this host; nil: by the system's table of sockets.
 	Listens func(ctx context.Context, port string, ended <-chan struct{}) error
+}
+
+// Build makes the braid command of this module unless one is given; clean removes it.
+func (p *Programs) Build(ctx context.Context) (clean func(), err error) {
+	if p.BraidPath != "" {
+		return func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "braid-bench")
+	if err != nil {
+		return nil, err
+	}
+	clean = func() { os.RemoveAll(dir) }
+	p.BraidPath = filepath.Join(dir, "braid")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", p.BraidPath, "github.com/openbraid/braid/cmd/braid").CombinedOutput()
+	if err != nil {
+		clean()
+		return nil, fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return clean, nil
 }
 
 // Braid runs the load with the command of this module.
