@@ -76,8 +76,11 @@ func (b *Box) postGets() (n int) {
 		b.leave(r)
 		if r.Replies == 0 { // what was not copied from here is answered
 			b.gotAll(r)
-		} else if g.waiting.Push(r); r.Kind == request.Atomic {
-			b.landed(r)
+		} else {
+			g.waiting.Push(r)
+			if r.Kind == request.Atomic {
+				b.landed(r)
+			}
 		}
 		b.checkRooms()
 	}

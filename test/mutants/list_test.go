@@ -103,7 +103,7 @@ var mutants = []mutant{
 	{"a fetch that was canceled keeps its credit", "internal/outbox/atomic.go", "		g.asked--\n", "", atomics},
 	{"a flush does not wait for results", "internal/outbox/flush.go", "b.book.Done(epoch) && b.unsent.First() > epoch }", "b.book.Done(epoch) }", atomics},
 	{"a flush of memory forgets replayed changes", "internal/wire/changes.go", "	case IDAtomicOp:\n", "	case 0:\n", "./internal/worker -run TestFlush"},
-	{"a fetch waits for its answer behind a fence", "internal/outbox/get.go", "g.waiting.Push(r); r.Kind == request.Atomic {", "g.waiting.Push(r); false {", litmus},
+	{"a fetch waits for its answer behind a fence", "internal/outbox/get.go", "			if r.Kind == request.Atomic {\n", "			if false {\n", litmus},
 	{"a compare and swap is two steps", "internal/memory/execute.go", "!w.CompareAndSwap(old, v)", "w.Swap(v) == v+1", "./internal/memory"},
 	{"a word of four bytes is changed as one of eight", "internal/memory/execute.go", "	if h.Size == 4 {\n		w := r.Word32", "	if h.Size == 4 && h.Offset > 1<<40 {\n		w := r.Word32", "./internal/memory"},
 
@@ -144,7 +144,7 @@ var mutants = []mutant{
 	{"a flush of lanes forgets what they handed back", "internal/outbox/flush.go",
 		" || t.hand != nil && !t.hand.Over() {", " {", "./internal/worker -run TestFlush"},
 	{"a get counts as executed before it is answered", "internal/outbox/get.go",
-		"g.waiting.Push(r); r.Kind == request.Atomic {", "g.waiting.Push(r); true {", seeds},
+		"			g.waiting.Push(r)\n", "			g.waiting.Push(r)\n			b.landed(r)\n", seeds},
 	{"nobody looks again when a fence is passed", "internal/outbox/ends.go",
 		"		b.fenced = 0\n		b.host.Wake()", "		b.fenced = 0", "./internal/worker -run BehindFences"},
 	{"fences that nothing is left behind are kept", "internal/order/order.go", "		if b.within(f, next) {", "		if b.within(f, next) || true {", book},
