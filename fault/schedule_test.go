@@ -176,6 +176,12 @@ func TestWholeIsTold(t *testing.T) {
 	if c.t += 2 * time.Second; !inj.Whole() {
 		t.Error("not whole after two seconds")
 	}
+	// What was dialed into a cut was no lane either, and nobody waits for that: it never stood.
+	inj.Apply(rules(t, "cut rail=1.1.1.3 kind=silence for=1ms")...)
+	dial(t, inj, "1.1.1.3:3", "2.2.2.2:2").Close(true)
+	if !inj.Whole() {
+		t.Error("a dial that failed is waited for as if a lane had been lost")
+	}
 }
 
 // TestPauseRateDelay: bytes come later, and all of them in order.

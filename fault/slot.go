@@ -86,9 +86,10 @@ func (i *Injector) spend(c *conn) {
 	}
 }
 
-// givenUp notes that a connection's owner has given it up: what is dialed in its place may come before it is closed.
+// givenUp notes that a connection's owner has given it up: what is dialed in its place may come before it is closed. One that was dialed into a
+// cut never stood: it is no lane's, and nobody tells that it is lost.
 func (i *Injector) givenUp(c *conn) {
-	if c.spent && !c.given {
+	if c.spent && c.stood && !c.given {
 		i.owed, i.noticed = i.owed+1, i.now()
 	}
 	c.given = true
