@@ -229,7 +229,12 @@ func TestPerftestLists(t *testing.T) {
 
 // What was measured is not lost when a run is interrupted.
 func TestPerftestInterrupted(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan")
+	if err := os.WriteFile(plan, []byte("cut lane=random kind=reset when=whole for=1ms every=10ms count=1000000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for line, want := range map[string]string{
+		"-t put_bw --lanes 2 -n 2000000000 -f --fault " + plan: "verdict: interrupted",
 		"-t am_bw --json":       `"interrupted":true`,
 		"-t am_bw -f":           "Final:",
 		"-t am_bw -O 1 -s 0 -f": "Final:",

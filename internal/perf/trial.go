@@ -44,11 +44,12 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 	t.Begin(r.Lanes)
 	tally, end := c.tried(t, m)
 	m.Row(true)
-	if ctx.Err() != nil {
+	p.Verify, r.Interrupted = end == nil, ctx.Err() != nil
+	r.take(&p, m, tally)
+	if r.Interrupted {
+		r.Report = t.Stopped()
 		return r, context.Cause(ctx)
 	}
-	p.Verify = end == nil
-	r.take(&p, m, tally)
 	r.Report = t.Verdict(verdict.Counts{Verified: p.Verify, Lost: tally.Lost, Doubled: tally.Doubled, Corrupt: tally.Corrupt, OutOfOrder: tally.Disorders}, end)
 	return r, nil
 }

@@ -62,6 +62,8 @@ const (
 	NoEffect = "injector had no effect"
 	Failed   = "injector failed"
 	Died     = "injector died"
+
+	Interrupted = "interrupted" // whoever ran it stopped it: nothing is judged
 )
 
 // Report is the verdict and what it stands on. Its JSON is part of the command's interface.
@@ -127,6 +129,16 @@ func Judge(r *Run) *Report {
 	j.data()
 	j.figures()
 	j.conclude()
+	return j.rep
+}
+
+// Sum says what the rules of a run did that was stopped, and what the cuts cost, without any judgement.
+func Sum(r *Run) *Report {
+	j := &judge{Run: r, rep: &Report{Cuts: []Cut{}}}
+	j.injector()
+	j.cuts()
+	j.figures()
+	j.rep.Verdict, j.rep.Problems = Interrupted, nil
 	return j.rep
 }
 

@@ -32,6 +32,16 @@ func good() *verdict.Run {
 	}
 }
 
+// TestSum: of a run that was stopped it is told what the rules did and what the cuts cost, and nothing is held against it.
+func TestSum(t *testing.T) {
+	r := good()
+	r.Up, r.Counts, r.Err = 1, verdict.Counts{}, errors.New("interrupted")
+	got := verdict.Sum(r)
+	if got.Verdict != verdict.Interrupted || len(got.Problems) > 0 || got.Hits != 1 || len(got.Rules) != 1 || len(got.Cuts) != 1 || got.Blackout.Max != 4 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestJudge: what a good run shows is ok, and each thing that is not as it should be changes the verdict.
 func TestJudge(t *testing.T) {
 	drop := func(r *verdict.Run, kind, instance string) {

@@ -176,6 +176,9 @@ func (p *printer) result(r *perf.Result) error {
 		p.pair(r)
 	case r.Interrupted && !p.form.CSV:
 		fmt.Fprintln(p.out, "broken off: this is what was measured until then")
+		if r.Report != nil {
+			p.verdict(r.Report)
+		}
 	case r.Verified && p.form.CSV && !r.Broken():
 	case r.Verified || r.Report != nil:
 		fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)

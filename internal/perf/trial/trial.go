@@ -243,10 +243,18 @@ func (t *Trial) Settle(progress func() error) error {
 
 // Verdict judges. err is what the run ended with.
 func (t *Trial) Verdict(c verdict.Counts, err error) *verdict.Report {
-	r := verdict.Run{
-		Dead: t.drv.Dead(), Lanes: int(t.lanes.Load()), Up: int(t.up.Load()), End: t.now(), Err: err, Counts: c, Gaps: t.gaps, Least: longGap,
-		Lost: errors.Is(err, braid.ErrPeerFailed) || errors.Is(err, braid.ErrPeerRestarted),
-	}
+	r := t.run()
+	r.Err, r.Counts = err, c
+	r.Lost = errors.Is(err, braid.ErrPeerFailed) || errors.Is(err, braid.ErrPeerRestarted)
+	return verdict.Judge(r)
+}
+
+// Stopped tells what the rules did until the run was stopped, and judges nothing.
+func (t *Trial) Stopped() *verdict.Report { return verdict.Sum(t.run()) }
+
+// run is what is known of the run.
+func (t *Trial) run() *verdict.Run {
+	r := verdict.Run{Dead: t.drv.Dead(), Lanes: int(t.lanes.Load()), Up: int(t.up.Load()), End: t.now(), Gaps: t.gaps, Least: longGap}
 	if r.Dead == nil {
 		r.Rules, r.Dead = t.inj.Report(), t.inj.Abandoned()
 	}
@@ -258,7 +266,7 @@ func (t *Trial) Verdict(c verdict.Counts, err error) *verdict.Report {
 		t.events[i].T = (t.events[i].At - t.zero).Seconds()
 	}
 	r.Events = t.events
-	return verdict.Judge(&r)
+	return &r
 }
 
 // Close ends it, and says whether the events were written.
