@@ -13,6 +13,7 @@ import (
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/cmd/braid/shell"
 	"github.com/openbraid/braid/internal/info"
+	"github.com/openbraid/braid/internal/wire"
 )
 
 // report runs braid info --json.
@@ -129,6 +130,16 @@ func TestH4_WhatCarriesLanes(t *testing.T) {
 }
 
 // TestInfoParts: what is here, for people and for programs. (E22: the build names itself. D11: what a list of transports does is shown.)
+// TestE22_WhichBuild: info says which build this is and which peers it speaks with; what a dial of another one says is TestC15_VersionsAndRefusals.
+func TestE22_WhichBuild(t *testing.T) {
+	status, out, _ := command(t, "info", "build")
+	for _, want := range []string{"\n  version ", "\n  source ", "\n  wire     " + wire.Ours().String() + " (peers must have the same first number)", "\n  go       " + runtime.Version()} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q in\n%s", status, want, out)
+		}
+	}
+}
+
 func TestInfoParts(t *testing.T) {
 	status, out, errs := command(t, "info")
 	if status != 0 || errs != "" {
