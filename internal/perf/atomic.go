@@ -1,9 +1,14 @@
 package perf
 
-import "github.com/openbraid/braid"
+import (
+	"math/bits"
 
-// Atomic operations change words of the server's memory. All add to one word: with verify the server compares its sum, and of what is fetched
-// each value comes once. With verify, what swaps has a word for each operation under way, so that it is known what must come back.
+	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/pattern"
+)
+
+// Atomic operations change words of the server's memory. All add to one word: with verify each adds a value of its own, so that the server sees by the sum
+// how many were lost or done twice, and also that one was lost and another done twice; and of what is fetched each value comes once. With verify, what swaps has a word for each operation under way, so that it is known what must come back.
 
 func (c *client) postAtomic(s *slot, i int) braid.Request {
 	offset := uint64(0)
@@ -21,7 +26,11 @@ func change[T uint32 | uint64](c *client, w braid.Word[T], s *slot) braid.Reques
 	s.was, s.is = s.is, s.seq+1
 	switch c.test.Name {
 	case "add":
-		return w.PostAdd(1)
+		v := uint64(1)
+		if c.p.Verify {
+			v = addend(s.seq, c.p.Size)
+		}
+		return w.PostAdd(T(v))
 	case "fadd":
 		return w.PostFetchAdd(1).Request
 	case "swap":
@@ -80,18 +89,52 @@ func (c *client) last() error {
 	return nil
 }
 
+// counted is how many bits of a word of so many bytes count operations. Above them stands a sum of what each has of its own.
+func counted(size int) int { return 4*size + 1 }
+
+// addend is what operation seq adds: one, and bits of its own above where that is counted.
+func addend(seq uint64, size int) uint64 {
+	return 1 + bits.Reverse64(pattern.Base(seq, false))<<counted(size)
+}
+
 // sum is what was added, against what should have been.
 func (ses *session) sum() (t Tally) {
 	if !ses.verify || ses.test.Swaps {
 		return t
 	}
-	if t.Arrived = ses.mem.Load64(0); ses.put.size == 4 {
-		t.Arrived = uint64(ses.mem.Word32(0).Load())
+	size := ses.put.size
+	is := ses.mem.Load64(0)
+	if size == 4 {
+		is = uint64(ses.mem.Word32(0).Load())
 	}
-	if t.Arrived < ses.total {
-		t.Lost = ses.total - t.Arrived
+	if t.Arrived = is; !ses.test.Fetch {
+		return added(is, ses.total, size)
+	}
+	if is < ses.total {
+		t.Lost = ses.total - is
 	} else {
-		t.Doubled = t.Arrived - ses.total
+		t.Doubled = is - ses.total
 	}
+	return t
+}
+
+// added is what a word says to which so many operations added.
+func added(is, total uint64, size int) (t Tally) {
+	want := uint64(0)
+	for seq := range total {
+		want += addend(seq, size)
+	}
+	unused := 64 - 8*size
+	off := (is - want) << unused
+	more := int64(off<<(64-unused-counted(size))) >> (64 - counted(size)) // of what is counted, which wraps
+	switch {
+	case more < 0:
+		t.Lost = uint64(-more)
+	case more > 0:
+		t.Doubled = uint64(more)
+	case off != 0: // as many as there should be, and not those
+		t.Lost, t.Doubled = 1, 1
+	}
+	t.Arrived = total + uint64(more)
 	return t
 }

@@ -92,3 +92,33 @@ func openedNode(t *testing.T) *braid.Node {
 	t.Cleanup(func() { n.Close() })
 	return n
 }
+
+// What is lost or done twice shows in the sum, also one that is lost beside one that is done twice.
+func TestAdded(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		const total = 1000
+		whole := uint64(0)
+		for seq := range uint64(total) {
+			whole += addend(seq, size)
+		}
+		for _, c := range []struct {
+			off  uint64
+			want Tally
+		}{
+			{0, Tally{Arrived: total}},
+			{-addend(7, size), Tally{Arrived: total - 1, Lost: 1}},
+			{addend(7, size), Tally{Arrived: total + 1, Doubled: 1}},
+			{addend(7, size) + addend(8, size) + addend(8, size), Tally{Arrived: total + 3, Doubled: 3}},
+			{addend(7, size) - addend(8, size), Tally{Arrived: total, Lost: 1, Doubled: 1}},
+			{addend(7, size) - addend(8, size) - addend(9, size), Tally{Arrived: total - 1, Lost: 1}},
+		} {
+			is := whole + c.off
+			if size == 4 {
+				is = uint64(uint32(is))
+			}
+			if got := added(is, total, size); got != c.want {
+				t.Errorf("%d bytes, %d off: %+v, want %+v", size, c.off, got, c.want)
+			}
+		}
+	}
+}

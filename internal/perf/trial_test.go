@@ -75,6 +75,14 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// TestTrialCounts: additions that are posted again are counted one by one: one that is lost is not made good by another that is done twice.
+func TestTrialCounts(t *testing.T) {
+	r, _ := faulty(t, perf.Params{Test: "add", Outstanding: 64}, "cut lane=random kind=reset when=whole for=2ms every=40ms count=8")
+	if r.Report == nil || r.Report.Verdict != verdict.OK {
+		t.Errorf("%+v", r.Report)
+	}
+}
+
 // TestTrialComesBack: one lane is cut, once, and is back when the verdict is spoken.
 func TestTrialComesBack(t *testing.T) {
 	r, events := faulty(t, perf.Params{Test: "am_bw"}, "cut lane=0 kind=reset for=5ms")

@@ -259,9 +259,13 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 	case over != nil:
 		x.BlackoutMS = ms(over.At - k.At)
 		x.Replayed = over.Replayed
-		if over.Posted < over.PeerAccepted {
+		switch {
+		case over.Posted < over.PeerAccepted:
 			j.problem("lane %d (%s): the peer accepted %d bytes of %d that were posted", h.Slot, up.Name, over.PeerAccepted, over.Posted)
-		} else {
+		case over.Replayed != over.Posted-over.PeerAccepted: // of a put that is done twice in a row nothing else shows
+			j.problem("lane %d (%s): %d bytes were posted again, and the peer lacked %d", h.Slot, up.Name, over.Replayed, over.Posted-over.PeerAccepted)
+			fallthrough
+		default:
 			x.Needed = over.Posted - over.PeerAccepted
 		}
 		x.Idle = s.Kind == fault.Silence && x.Needed == 0 && x.Replayed == 0 && down.Posted == down.Acked

@@ -57,18 +57,20 @@ func TestJudge(t *testing.T) {
 		want string
 		text string
 	}{
-		"good":                  {func(*verdict.Run) {}, verdict.OK, ""},
-		"doubled":               {func(r *verdict.Run) { r.Counts.Doubled = 1 }, verdict.Broken, "executed twice"},
-		"lost":                  {func(r *verdict.Run) { r.Counts.Lost = 1 }, verdict.Broken, "were lost"},
-		"corrupt":               {func(r *verdict.Run) { r.Counts.Corrupt = 1 }, verdict.Broken, "other bytes"},
-		"disorder":              {func(r *verdict.Run) { r.Counts.OutOfOrder = 1 }, verdict.Broken, "out of order"},
-		"nobody looked":         {func(r *verdict.Run) { r.Counts.Verified = false }, verdict.Broken, "nobody looked"},
-		"never came back":       {func(r *verdict.Run) { r.Up = 1 }, verdict.Broken, "1 of 2 lanes are up"},
-		"not given up":          {func(r *verdict.Run) { drop(r, "LaneDown", "d2") }, verdict.Broken, "not given up"},
-		"not handed over":       {func(r *verdict.Run) { drop(r, "HandedOver", "d2") }, verdict.Broken, "not handed over"},
-		"the other one is down": {func(r *verdict.Run) { r.Events[2].Local = "a:1" }, verdict.Broken, "no rule was about it"},
-		"more than was posted":  {func(r *verdict.Run) { r.Events[3].PeerAccepted = 1001 }, verdict.Broken, "of 1000 that were posted"},
-		"it stood still":        {func(r *verdict.Run) { r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms} }, verdict.Broken, "did not move"},
+		"good":                             {func(*verdict.Run) {}, verdict.OK, ""},
+		"doubled":                          {func(r *verdict.Run) { r.Counts.Doubled = 1 }, verdict.Broken, "executed twice"},
+		"lost":                             {func(r *verdict.Run) { r.Counts.Lost = 1 }, verdict.Broken, "were lost"},
+		"corrupt":                          {func(r *verdict.Run) { r.Counts.Corrupt = 1 }, verdict.Broken, "other bytes"},
+		"disorder":                         {func(r *verdict.Run) { r.Counts.OutOfOrder = 1 }, verdict.Broken, "out of order"},
+		"nobody looked":                    {func(r *verdict.Run) { r.Counts.Verified = false }, verdict.Broken, "nobody looked"},
+		"never came back":                  {func(r *verdict.Run) { r.Up = 1 }, verdict.Broken, "1 of 2 lanes are up"},
+		"not given up":                     {func(r *verdict.Run) { drop(r, "LaneDown", "d2") }, verdict.Broken, "not given up"},
+		"not handed over":                  {func(r *verdict.Run) { drop(r, "HandedOver", "d2") }, verdict.Broken, "not handed over"},
+		"the other one is down":            {func(r *verdict.Run) { r.Events[2].Local = "a:1" }, verdict.Broken, "no rule was about it"},
+		"more than was posted":             {func(r *verdict.Run) { r.Events[3].PeerAccepted = 1001 }, verdict.Broken, "of 1000 that were posted"},
+		"posted again though it was there": {func(r *verdict.Run) { r.Events[3].Replayed = 200 }, verdict.Broken, "200 bytes were posted again, and the peer lacked 100"},
+		"not posted again":                 {func(r *verdict.Run) { r.Events[3].Replayed = 0 }, verdict.Broken, "0 bytes were posted again, and the peer lacked 100"},
+		"it stood still":                   {func(r *verdict.Run) { r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms} }, verdict.Broken, "did not move"},
 		"this process stood still": {func(r *verdict.Run) {
 			r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms}
 			r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return 0, 200 * ms }

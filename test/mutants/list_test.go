@@ -42,6 +42,8 @@ var mutants = []mutant{
 	// What a run with faults proves.
 	{"perftest --fault does not see that a replay doubles", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", verdicts},
+	{"perftest --fault does not see that one is lost and another done twice", "internal/outbox/replay.go", "	b.replayAny.Prepend(&unordered)\n",
+		"	if q := unordered.All(); len(q) > 1 {\n		q[1].Head, q[1].Payload = q[0].Head, q[0].Payload\n	}\n	b.replayAny.Prepend(&unordered)\n", "./internal/perf -run TestTrialCounts"},
 	{"perftest --fault does not see that a lane never comes back", "internal/paths/paths.go",
 		"	g.Turns.Set(p.redial, g.Now()+p.Wait)\n	if s", "	if s", "./internal/perf -run TestTrialComesBack"},
 
