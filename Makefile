@@ -30,7 +30,7 @@ vet: ## go vet, plain and with the invariants compiled in
 	$(GO) vet ./...
 	$(GO) vet -tags invariants ./...
 	$(GO) vet -tags interop ./test/interop
-	@if [ -e /usr/include/infiniband/verbs.h ]; then set -x; CGO_ENABLED=1 $(GO) vet -tags verbs ./rdma/verbs ./transport/verbsrc; fi
+	@if [ -e /usr/include/infiniband/verbs.h ]; then set -x; CGO_ENABLED=1 $(GO) vet -tags verbs ./rdma/verbs ./transport/verbsrc ./test/verbs; fi
 
 .PHONY: lint
 lint: ## sizes, arrows, names and bans of this project
@@ -125,11 +125,11 @@ mutants: ## break the code on purpose, rule by rule; the tests must notice each
 	BRAID_MUTANTS=1 $(GO) test -count=1 -timeout 20m -v ./test/mutants
 
 .PHONY: interop
-interop: ## the software RDMA device against the kernel's, in two virtual machines; Debian, the first time as root
-	bash test/interop/run
+interop: ## the software RDMA device against a program in C over the kernel's, in a virtual machine; Debian, the first time as root
+	bash test/interop/verbs peer
 
 .PHONY: verbs
-verbs: ## rdma/verbs and rc over it, on the kernel's soft-RoCE in virtual machines; Debian, the first time as root; minutes
+verbs: ## rdma/verbs and braid over it, on the kernel's soft-RoCE in virtual machines, with a table; Debian, the first time as root; up to 15 minutes
 	bash test/interop/verbs
 
 .PHONY: demo

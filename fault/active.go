@@ -34,7 +34,7 @@ type Stroke struct {
 // Hit is a connection that a rule found.
 type Hit struct {
 	Slot          int
-	On            string // "tcp", "rc" or "shm"
+	On            string // "tcp", "rc", "verbs" or "shm"
 	Local, Remote string // Remote is "" where one socket serves many peers
 }
 

@@ -14,7 +14,7 @@
 //	          | "kill" "peer" | "iface" name "down" .
 //	word      = where | what | when .
 //	where     = "lane=" ( number | name | "random" ) | "rail=" address
-//	          | "side=" ( "local" | "remote" | "either" ) | "on=" ( "tcp" | "rc" | "shm" ) | "dir=" ( "tx" | "rx" | "both" ) .
+//	          | "side=" ( "local" | "remote" | "either" ) | "on=" ( "tcp" | "rc" | "verbs" | "shm" ) | "dir=" ( "tx" | "rx" | "both" ) .
 //	what      = "kind=" ( "reset" | "silence" ) | "signal=" ( "kill" | "stop" ) .
 //	when      = "when=" ( "now" | "write" | "whole" ) | "after=" time | "for=" time | "every=" spread | "count=" number .
 //	spread    = time [ ( "±" | "+-" ) time ] .

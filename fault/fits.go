@@ -9,7 +9,7 @@ import (
 // UnfitError says that a rule can't be done to a kind of connection, why, and what to use instead.
 type UnfitError struct {
 	Rule Rule
-	On   string // "tcp", "rc" or "shm"
+	On   string // "tcp", "rc", "verbs" or "shm"
 	Why  string
 }
 
@@ -17,7 +17,7 @@ func (e *UnfitError) Error() string {
 	return fmt.Sprintf("fault: %q can't be done to connections over %s: %s", e.Rule, e.On, e.Why)
 }
 
-// Takes says whether the rule can be done to connections of this kind ("tcp", "rc", "shm"), and is meant to be.
+// Takes says whether the rule can be done to connections of this kind ("tcp", "rc", "verbs", "shm"), and is meant to be.
 func (r Rule) Takes(on string) bool {
 	return !r.Action.Outside() && (r.On == "" || r.On == on) && r.unfit(on) == ""
 }
@@ -44,6 +44,8 @@ func (r Rule) Fits(kinds ...string) error {
 // unfit is why an action, or its beginning, is not for a kind of connection; "": it is.
 func (r *Rule) unfit(on string) string {
 	switch {
+	case on == "verbs" && (toPackets>>r.Action&1 != 0 || r.Start == Write):
+		return "an adapter sends and receives packets by itself; use cut, pause or iface, with when=now or when=whole"
 	case r.Start == Write && on == "rc":
 		return "there are datagrams, and no writes that could be cut in the middle; use when=now or when=whole"
 	case on == "rc":

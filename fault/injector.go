@@ -178,7 +178,7 @@ func (i *Injector) Where(local, remote string) (slot int, device string, ok bool
 	defer i.mu.Unlock()
 	for _, m := range i.conns {
 		c := m.base()
-		if c.on != "rc" && c.local == local && c.remote == remote || c.on == "rc" && host(c.local) == host(local) {
+		if !c.shared() && c.local == local && c.remote == remote || c.shared() && host(c.local) == host(local) {
 			return c.slot, c.device, true
 		}
 	}

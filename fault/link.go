@@ -35,6 +35,41 @@ func (i *Injector) Link(local string) *Link {
 	return l
 }
 
+// Adapter makes one for a device that sends packets by itself, at this address: whoever posts to it asks Held.
+func (i *Injector) Adapter(local string) *Link {
+	l := &Link{conn: conn{inj: i, on: "verbs", local: local, stood: true}}
+	i.admit(l)
+	return l
+}
+
+// Held says what is done to an adapter now; Hidden is for who sends datagrams beside it.
+func (l *Link) Held() (h Held) {
+	l.expire()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.rules {
+		switch {
+		case a.Action == Cut && a.Kind == Reset:
+			h.Reset = true
+		case a.Action == Cut || a.Action == Pause:
+			h.Tx, h.Rx = h.Tx || a.Dir.Sent(), h.Rx || a.Dir.Received()
+			h.Hidden = h.Hidden || a.Dir.Sent()
+		}
+	}
+	return h
+}
+
+// Stopped notes that something was held back: a hit of a pause.
+func (l *Link) Stopped() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.rules {
+		if a.Action == Pause {
+			a.hits.Add(1)
+		}
+	}
+}
+
 // Close takes the link away.
 func (l *Link) Close() {
 	l.inj.mu.Lock()

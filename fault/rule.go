@@ -101,6 +101,9 @@ func word(of []string, i int) string {
 // Random as Rule.Lane is one of the lanes that stand, drawn each time anew.
 const Random = "random"
 
+// kinds are the words of Rule.On.
+var kinds = [...]string{"tcp", "rc", "verbs", "shm"}
+
 // Rule is one fault. Its text is one line; doc.go has the grammar. The zero value resets all connections at once, until Heal.
 type Rule struct {
 	Action Action
@@ -109,7 +112,7 @@ type Rule struct {
 	Lane string // a slot, as "0"; a device, as "eth0"; Random; "": all
 	Rail string // host address, without port; "": all
 	Side Side   // whose address Rail is
-	On   string // "tcp", "rc", "shm"; "": all that the action can be done to
+	On   string // "tcp", "rc", "verbs", "shm"; "": all that the action can be done to
 	Dir  Dir
 
 	// What is done to them.

@@ -84,6 +84,7 @@ func TestRuleErrors(t *testing.T) {
 		"delay 5ms on=shm":                       {11, "memory is never late"},
 		"cut kind=reset when=write on=rc":        {27, "no writes that could be cut"},
 		"drop 1% on=shm":                         {9, "memory loses nothing"},
+		"rate 8Mbit on=verbs":                    {12, "an adapter sends and receives packets by itself"},
 		"drop 1% kind=reset":                     {9, "lane="},
 		"delay soon":                             {7, "a time"},
 		"delay 1ms±2ms":                          {7, "a time"},
@@ -239,6 +240,10 @@ func TestFits(t *testing.T) {
 		{"cut kind=reset when=write", "shm", ""},
 		{"cut kind=reset when=write", "rc", "use when=now or when=whole"},
 		{"pause on=tcp", "rc shm", "on=tcp"},
+		{"drop 1%", "verbs", "use cut, pause or iface"},
+		{"delay 5ms", "verbs", "packets by itself"},
+		{"cut kind=silence when=write", "verbs", "when=whole"},
+		{"pause dir=tx", "verbs", ""},
 		{"kill peer", "shm", ""},
 	} {
 		r, err := fault.Parse(c.rule)

@@ -10,7 +10,7 @@ import (
 // conn is what the injector knows of a connection, or of a socket that serves many.
 type conn struct {
 	inj           *Injector
-	on            string // "tcp", "rc" or "shm"
+	on            string // "tcp", "rc", "verbs" or "shm"
 	local, remote string
 	device        string // that has the local address
 	index         int    // in inj.conns, under inj.mu
@@ -22,6 +22,9 @@ type conn struct {
 }
 
 func (c *conn) base() *conn { return c }
+
+// shared says whether it serves many connections, and so outlives a cut.
+func (c *conn) shared() bool { return c.on == "rc" || c.on == "verbs" }
 
 // member is a connection of either kind. Its methods are called under the injector's lock.
 type member interface {
@@ -80,7 +83,7 @@ func (i *Injector) vacate(c *conn) {
 
 // spend notes that a connection was cut: a stream is never whole again, nor is a pipe.
 func (i *Injector) spend(c *conn) {
-	if c.on != "rc" {
+	if !c.shared() {
 		c.spent = true
 		i.vacate(c)
 	}

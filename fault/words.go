@@ -2,6 +2,7 @@ package fault
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ func bits(actions ...Action) (m uint16) {
 var (
 	toLanes = bits(Cut, Drop, Duplicate, Corrupt, Delay, Throttle, Pause)
 	toAll   = toLanes | bits(Kill, Iface)
+	// toPackets are done to what is sent piece by piece.
+	toPackets = bits(Drop, Duplicate, Corrupt, Delay, Throttle)
 )
 
 var keywords = []keyword{
@@ -45,7 +48,7 @@ var keywords = []keyword{
 	}},
 	{"kind", "reset or silence", bits(Cut), func(r *Rule, v string) bool { return pick(&r.Kind, v, kindWords[:]) }},
 	{"side", "local, remote or either", toLanes, func(r *Rule, v string) bool { return pick(&r.Side, v, sideWords[:]) }},
-	{"on", "tcp, rc or shm", toLanes, func(r *Rule, v string) bool { r.On = v; return v == "tcp" || v == "rc" || v == "shm" }},
+	{"on", "tcp, rc, verbs or shm", toLanes, func(r *Rule, v string) bool { r.On = v; return slices.Contains(kinds[:], v) }},
 	{"dir", "tx, rx or both", toLanes, func(r *Rule, v string) bool { return pick(&r.Dir, v, dirWords[:]) }},
 	{"signal", "kill or stop", bits(Kill), func(r *Rule, v string) bool { r.Stop = v == "stop"; return r.Stop || v == "kill" }},
 	{"when", "now, write or whole", toLanes, func(r *Rule, v string) bool { return pick(&r.Start, v, startWords[:]) }},

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/rdma/soft/carrier"
 	"github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/mix"
 	"github.com/openbraid/braid/transport/rc"
 	"github.com/openbraid/braid/transport/self"
 	"github.com/openbraid/braid/transport/shm"
@@ -27,19 +28,24 @@ func All(n config.Node, faults *fault.Injector) []transport.Transport {
 }
 
 // Network is what the lanes of a node run over that leave its process. There is always one: without it there would be no first connection. Who names rc gets
-// it, over devices in software, and who names verbs over adapters, instead of tcp.
-// Faults, if they aren't nil, stand in front of its connections; nothing can stand in front of those of adapters.
+// it, over devices in software, and who names verbs over adapters, instead of tcp; who names verbs and tcp gets adapters where both sides have them.
+// Faults, if they aren't nil, stand in front of its connections, or of adapters.
 func Network(n config.Node, faults *fault.Injector) transport.Transport {
 	options := rc.Options{
 		TrustNetwork: slices.Contains(n.RC.Trust, "network"), AllowSecret: slices.Contains(n.RC.Trust, "secret"), ReadFrom: n.RC.ReadFrom,
 	}
+	sockets := tcp.New(tcp.Options{
+		SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
+	})
 	if slices.Contains(n.Transports, "verbs") {
-		return verbsrc.New(verbsrc.Options{RC: options})
+		adapters := verbsrc.New(verbsrc.Options{RC: options, Faults: faults})
+		if slices.Contains(n.Transports, "tcp") {
+			return mix.Prefer(adapters, sockets)
+		}
+		return adapters
 	}
 	if !RC(n.Transports) {
-		return tcp.New(tcp.Options{
-			SendBuffer: n.Sockets.SendBuffer, ReceiveBuffer: n.Sockets.ReceiveBuffer, Backlog: n.Sockets.Backlog, Wrapper: faults.Wrapper(),
-		})
+		return sockets
 	}
 	o := softrc.Options{RC: options, Port: uint16(n.RC.Port)}
 	if faults != nil {

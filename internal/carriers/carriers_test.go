@@ -15,7 +15,7 @@ func TestNetwork(t *testing.T) {
 		named []string
 		want  string
 	}{
-		{nil, "tcp"}, {[]string{"self"}, "tcp"}, {[]string{"tcp", "self"}, "tcp"}, {[]string{"rc"}, "rc"}, {[]string{"self", "rc"}, "rc"}, {[]string{"tcp", "rc"}, "rc"}, {[]string{"verbs"}, "rc"},
+		{nil, "tcp"}, {[]string{"self"}, "tcp"}, {[]string{"tcp", "self"}, "tcp"}, {[]string{"rc"}, "rc"}, {[]string{"self", "rc"}, "rc"}, {[]string{"tcp", "rc"}, "rc"}, {[]string{"verbs"}, "rc"}, {[]string{"verbs", "tcp"}, "rc or tcp"},
 	} {
 		if got := carriers.Network(config.Node{Transports: c.named}, nil).Name(); got != c.want {
 			t.Errorf("%v: %v, want %s", c.named, got, c.want)

@@ -19,7 +19,7 @@ type spec struct {
 	Bytes  int64         `json:",omitempty"` // sender: of data; -1: as many as the time allows
 	Time   time.Duration `json:",omitempty"` // sender: how long, at least
 	Live   bool          `json:",omitempty"` // what is told is drawn
-	Over   string        `json:",omitempty"` // what lanes run over: "rc"; else tcp
+	Over   string        `json:",omitempty"` // what lanes run over: "rc", "verbs"; else tcp
 }
 
 // line is what a child tells. One of the pointers is set.

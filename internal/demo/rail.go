@@ -79,6 +79,9 @@ type fence struct {
 
 	armed atomic.Pointer[trap]
 
+	// atOnce: there are no writes here that could be cut in the middle. What is posted is under way, so that a trap springs as it is armed.
+	atOnce bool
+
 	mu     sync.Mutex
 	inUse  [lanes]int     // streams that are open
 	places map[string]int // local address of a stream -> rail
@@ -133,6 +136,12 @@ type trap struct {
 // arm has the next write of at least so many bytes on the rail cut in the middle.
 func (f *fence) arm(t trap) {
 	t.rule.Rail, t.rule.Start = f.rails.Names[t.rail], fault.Write
+	if f.atOnce {
+		t.rule.Start = fault.Now
+		f.inj.Apply(t.rule)
+		t.fired()
+		return
+	}
 	f.armed.Store(&t)
 }
 

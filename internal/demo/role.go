@@ -70,10 +70,14 @@ func Child(role string, set *braid.Settings, in io.Reader, out io.Writer) error 
 // settings are those of a child: what lanes run over is said by the task.
 func (s *spec) settings(set *braid.Settings) (*braid.Settings, error) {
 	set = set.Clone()
-	if s.Over != overRC {
+	if s.Over == "" || s.Over == "tcp" {
 		return set, set.Set("transports", "tcp,self", "--transport")
 	}
-	return set, errors.Join(set.Set("transports", "rc,self", "--transport"), set.Set("rc-trust", "secret,network", "--transport"))
+	var all []error
+	for _, x := range rdmaSettings(s.Over) {
+		all = append(all, set.Set(x[0], x[1], "--transport"))
+	}
+	return set, errors.Join(all...)
 }
 
 var errParent = errors.New("the parent process ended")

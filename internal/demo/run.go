@@ -17,7 +17,7 @@ type Options struct {
 	Bytes   int64         // of generated data; 0: as many as the time allows
 	Time    time.Duration // how long, about
 	Rails   []string      // two local addresses
-	Over    string        // what lanes run over: tcp, the default, or rc
+	Over    string        // what lanes run over: tcp, the default, rc or verbs
 	Secret  braid.Secret  // not set: one for this run
 	Out     io.Writer     // for people, while it runs
 	Screen  *live.Screen  // draws what lanes carry, on the terminal that Out is; nil: lines

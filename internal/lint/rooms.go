@@ -98,6 +98,7 @@ var rooms = []room{
 
 	{dir: "transport/rc/outbox", rank: 4, kind: service},
 
+	{dir: "rdma/faulty", rank: 5, kind: contract},
 	{dir: "transport/shm/faulty", rank: 5, kind: contract},
 	{dir: "internal/arrivals", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},

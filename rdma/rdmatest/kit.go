@@ -31,6 +31,8 @@ type Kit struct {
 	Truncates bool
 	// WideWindows: a window opens all of its region, whatever its own bounds.
 	WideWindows bool
+	// Without are tests that are left out, by name: those that are about what one device does, where it meets another kind.
+	Without []string
 	// Slow: a round trip takes milliseconds, long messages are left out.
 	Slow bool
 }
@@ -79,7 +81,7 @@ func Run(t *testing.T, k Kit) {
 		{"Overrun", overrun},
 		{"Busy", busy},
 	} {
-		if k.Lossy && slices.Contains(onceOnly, c.name) {
+		if k.Lossy && slices.Contains(onceOnly, c.name) || slices.Contains(k.Without, c.name) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) { c.run(t, newBench(t, k)) })

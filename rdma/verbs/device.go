@@ -3,7 +3,7 @@
 package verbs
 
 /*
-#cgo LDFLAGS: -libverbs
+#cgo LDFLAGS: -ldl
 #include "shim.h"
 */
 import "C"
@@ -79,18 +79,18 @@ func (d *device) Crossings() uint64 { return d.crossings }
 // Errors: ErrNotBuilt, ErrNoDevice; rdma.ErrUnsupported for a port that is no Ethernet one.
 // Source: ibv_open_device.
 func Open(c Config) (rdma.Device, error) {
-	port, name, err := find(c)
+	i, err := Find(c)
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := openNamed(name)
+	ctx, err := openNamed(i.Name)
 	if err != nil {
 		return nil, err
 	}
 	d := &device{
-		ctx: ctx, port: C.uint8_t(port), qps: map[uint32]*queuePair{}, cqs: map[uint32]*completionQueue{}, pds: map[*domain]bool{},
+		ctx: ctx, port: C.uint8_t(i.Port), qps: map[uint32]*queuePair{}, cqs: map[uint32]*completionQueue{}, pds: map[*domain]bool{},
 	}
-	d.attr.Name = name
+	d.attr.Name = i.Name
 	if err := d.open(); err != nil {
 		_ = d.Close()
 		return nil, err
@@ -212,11 +212,24 @@ func (d *device) GIDs() []rdma.GIDEntry {
 }
 
 func gids(ctx *C.struct_ibv_context, port C.uint8_t) (list []rdma.GIDEntry) {
+	for _, r := range rows(ctx, port) {
+		list = append(list, r.GIDEntry)
+	}
+	return list
+}
+
+// row is one of a port's table, and the index of the interface that has its address.
+type row struct {
+	rdma.GIDEntry
+	link int
+}
+
+func rows(ctx *C.struct_ibv_context, port C.uint8_t) (list []row) {
 	var table [256]C.struct_ibv_gid_entry
 	n := C.braid_gids(ctx, &table[0], C.size_t(len(table)))
 	for i := range table[:max(0, n)] {
 		e := &table[i]
-		g := rdma.GIDEntry{Index: int(e.gid_index), GID: rdma.GID(e.gid)}
+		g := row{rdma.GIDEntry{Index: int(e.gid_index), GID: rdma.GID(e.gid)}, int(e.ndev_ifindex)}
 		switch {
 		case e.port_num != C.uint32_t(port):
 			continue
@@ -229,7 +242,7 @@ func gids(ctx *C.struct_ibv_context, port C.uint8_t) (list []rdma.GIDEntry) {
 		}
 		list = append(list, g)
 	}
-	slices.SortFunc(list, func(a, b rdma.GIDEntry) int { return a.Index - b.Index })
+	slices.SortFunc(list, func(a, b row) int { return a.Index - b.Index })
 	return list
 }
 

@@ -4,7 +4,7 @@
 //	rdma.SendWR, RecvWR ──> books, scratch in C memory ──> shim.h ──> ibv_post_send, ibv_post_recv
 //	rdma.WC <── books ─────────────────────────────────── shim.h <── ibv_poll_cq
 //
-// docs/verbs.md says which call of the contract is which of libibverbs. Programs and transport/verbsrc import it; it imports rdma, rdma/verbs/books and internal/poll.
+// The library is loaded when the first device is asked for (load.c), so that a program with this code in it runs where there is none. docs/verbs.md says which call of the contract is which of libibverbs. Programs and transport/verbsrc import it; it imports rdma, rdma/verbs/books and internal/poll.
 //
 // Invariants:
 //

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"fmt"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -57,8 +58,30 @@ func port(ctx *C.struct_ibv_context, name string, number int) Info {
 	return i
 }
 
+// Library is the file in which libibverbs is.
+const Library = "libibverbs.so.1"
+
+var loading sync.Mutex
+
+// load finds the library, if this is the first call that needs it.
+func load() error {
+	loading.Lock()
+	defer loading.Unlock()
+	const room = 512
+	name, why := C.CString(Library), (*C.char)(C.calloc(1, room))
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(why))
+	if C.braid_load(name, why, room) == 0 {
+		return fmt.Errorf("%w: %s", ErrNoLibrary, C.GoString(why))
+	}
+	return nil
+}
+
 // each hands over every device until do says that it is enough.
 func each(do func(*C.struct_ibv_device) bool) error {
+	if err := load(); err != nil {
+		return err
+	}
 	var n C.int
 	list, err := C.ibv_get_device_list(&n)
 	if list == nil {
@@ -76,27 +99,29 @@ func each(do func(*C.struct_ibv_device) bool) error {
 	return nil
 }
 
-// find is the port that is meant.
-func find(c Config) (port int, name string, err error) {
-	if c.Name != "" && (c.Port != 0 || !c.Address.IsValid()) {
-		return max(1, c.Port), c.Name, nil
-	}
+// Find is the port that Open would open.
+//
+// Errors: ErrNotBuilt, ErrNoLibrary, ErrNoDevice, with what there is.
+func Find(c Config) (Info, error) {
 	list, err := List()
 	if err != nil {
-		return 0, "", err
+		return Info{}, err
 	}
 	for _, i := range list {
+		if c.Name != "" && (c.Port != 0 || !c.Address.IsValid()) && i.Name == c.Name && i.Port == max(1, c.Port) {
+			return i, nil
+		}
 		for _, g := range i.GIDs {
 			if g.GID.IP() == c.Address.Unmap() && (c.Name == "" || c.Name == i.Name) {
-				return i.Port, i.Name, nil
+				return i, nil
 			}
 		}
 	}
 	what := fmt.Sprintf("none has the address %v", c.Address)
 	if c.Name != "" {
-		what = fmt.Sprintf("%s has no address %v", c.Name, c.Address)
+		what = fmt.Sprintf("%q, port %d, address %v", c.Name, max(1, c.Port), c.Address)
 	}
-	return 0, "", fmt.Errorf("%w: %s; there are: %s", ErrNoDevice, what, names(list))
+	return Info{}, fmt.Errorf("%w: %s; there are: %s", ErrNoDevice, what, names(list))
 }
 
 func names(list []Info) string {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/rdma"
 )
 
@@ -287,15 +288,33 @@ func (d *device) route(a *rdma.AHAttr) error {
 	if a.Port != 0 && a.Port != rdma.RoCEPort {
 		return fmt.Errorf("%w: %v takes packets at port %d, and %s sends to port %d only", rdma.ErrInvalid, a.DGID, a.Port, d.attr.Name, rdma.RoCEPort)
 	}
-	for _, g := range d.GIDs() {
+	all := rows(d.ctx, d.port)
+	for _, g := range all {
 		if g.Index == a.SGIDIndex {
 			if family(g.GID.IP()) != family(a.DGID.IP()) {
 				return fmt.Errorf("%w: %v and %v are of different families", rdma.ErrInvalid, g.GID, a.DGID)
 			}
-			return nil
+			return d.leads(&g, a.DGID, all)
 		}
 	}
 	return fmt.Errorf("%w: %s has no GID %d: %v", rdma.ErrInvalid, d.attr.Name, a.SGIDIndex, d.GIDs())
+}
+
+// leads says whether packets to a peer leave by this row's interface. Where the system would take another one it is not asked: it would believe that the peer is a
+// neighbour all the same, and wait a second for that one to say so, with the turn of whoever asks, and so all of its lanes.
+func (d *device) leads(from *row, to rdma.GID, all []row) error {
+	ip := to.IP()
+	if from.link == 0 || ip.IsLinkLocalUnicast() || slices.ContainsFunc(all, func(g row) bool { return g.GID == to }) {
+		return nil
+	}
+	hop := rail.Route(from.GID.IP(), ip)
+	switch {
+	case !hop.Known || hop.Index == from.link && !hop.None:
+		return nil
+	case hop.None:
+		return fmt.Errorf("%w: there is no way from %v (%s) to %v", rdma.ErrUnreachable, from.GID, d.attr.Name, to)
+	}
+	return fmt.Errorf("%w: from %v to %v the system sends through %s, which is not the interface of %s", rdma.ErrUnreachable, from.GID, to, hop.Name, d.attr.Name)
 }
 
 func family(a netip.Addr) bool { return a.Is4() }

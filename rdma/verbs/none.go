@@ -10,6 +10,9 @@ const Built = false
 // Open says that there is none: ErrNotBuilt.
 func Open(Config) (rdma.Device, error) { return nil, ErrNotBuilt }
 
+// Find says that none can be known: ErrNotBuilt.
+func Find(Config) (Info, error) { return Info{}, ErrNotBuilt }
+
 // List says that none can be known: ErrNotBuilt.
 func List() ([]Info, error) { return nil, ErrNotBuilt }
 

@@ -7,8 +7,19 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <linux/types.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/types.h>
+#include <infiniband/verbs_api.h>
+// The library's functions are ours, and nobody else's (load.c).
+#pragma GCC visibility push(hidden)
 #include <infiniband/verbs.h>
+#pragma GCC visibility pop
+
+// braid_load finds the library; 0: it can't, and why says so. One call at a time.
+int braid_load(const char *name, char *why, size_t room);
 
 // braid_send is a work request as Go writes it: without unions and lists.
 struct braid_send {

@@ -37,6 +37,9 @@ func (c column) String() string { return fmt.Sprintf("%s ×%d", c.over, c.lanes)
 
 // columns are all of them, or those that run each time.
 func columns(all bool) (list []column) {
+	if m := os.Getenv("BRAID_MATRIX_OVER"); m != "" {
+		return []column{{medium.Medium(m), 2}}
+	}
 	if !all {
 		return []column{{"tcp", 2}, {"rc", 1}, {"shm", 2}, {"rc+tcp", 2}, {selfMedium, 1}}
 	}
@@ -48,7 +51,7 @@ func columns(all bool) (list []column) {
 	return append(list, column{"shm+tcp", 2}, column{"rc+tcp", 2}, column{"rc+shm", 2}, column{selfMedium, 1})
 }
 
-// TestMatrix: what arrives is what was sent, in every cell. BRAID_MATRIX=1 is all of it.
+// TestMatrix: what arrives is what was sent, in every cell. BRAID_MATRIX=1 is all of it; BRAID_MATRIX_OVER=verbs is over adapters, where there are some.
 func TestMatrix(t *testing.T) {
 	all := os.Getenv("BRAID_MATRIX") != ""
 	most := mib

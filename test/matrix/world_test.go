@@ -26,6 +26,7 @@ type world struct {
 	faults   *drive.Driver
 	rails    []string
 	cuts     int
+	stay     time.Duration // of a cut
 }
 
 // selfMedium is the transport between endpoints of one worker.
@@ -41,8 +42,11 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	begun := time.Now()
 	now := func() time.Duration { return time.Since(begun) }
 	faults := fault.New(now)
-	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: drive.Start(faults, now)}
+	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: drive.Start(faults, now), stay: 2 * time.Millisecond}
 	t.Cleanup(w.faults.Stop)
+	if m.Has("verbs") {
+		w.stay = 300 * time.Millisecond // adapters of virtual machines are slow
+	}
 	if m == selfMedium {
 		w.from = worker(t, options(t, "self"))
 		w.to = w.from
@@ -70,15 +74,16 @@ func options(t *testing.T, transports string) braid.Options {
 
 func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *fault.Injector) braid.Options {
 	t.Helper()
-	made, err := m.New(medium.Options{Rails: m.Rails(), Injector: faults})
+	made, err := m.New(medium.Options{Rails: m.Rails(), Injector: faults, TrustNetwork: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return braid.Options{
-		Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails,
+	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails}
+	if !m.Has("verbs") {
 		// Peer is what finds the only lane silent: nobody else's answers show that the peer lives.
-		Times: braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second},
+		o.Times = braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second}
 	}
+	return o
 }
 
 func worker(t *testing.T, o braid.Options) *braid.Worker {
@@ -99,7 +104,11 @@ func worker(t *testing.T, o braid.Options) *braid.Worker {
 func (w *world) open(t *testing.T) {
 	t.Helper()
 	w.to.HandleAM(1, func(m *braid.Message) { w.messages <- append([]byte(nil), m.Payload()...) })
-	ln, err := w.to.Listen("127.0.0.1:0")
+	at := "127.0.0.1"
+	if len(w.rails) > 0 {
+		at = w.rails[0]
+	}
+	ln, err := w.to.Listen(net.JoinHostPort(at, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,5 +152,5 @@ func (w *world) streams(t *testing.T) {
 // cut cuts the lanes of a rail, one after the other, reset and silent in turns.
 func (w *world) cut() {
 	w.cuts++
-	w.faults.Apply(fault.Rule{Rail: w.rails[w.cuts%len(w.rails)], Kind: fault.Kind(w.cuts / 2 % 2), For: 2 * time.Millisecond})
+	w.faults.Apply(fault.Rule{Rail: w.rails[w.cuts%len(w.rails)], Kind: fault.Kind(w.cuts / 2 % 2), For: w.stay})
 }

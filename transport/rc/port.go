@@ -87,7 +87,7 @@ func (p *port) openMail(at Place) (err error) {
 	c := mail.Config{Device: p.dev, Memory: &p.mem, PSN: uint32(p.f.env.Rand())}
 	if p.f.o.OpenMail != nil {
 		at.Local = netip.AddrPortFrom(p.ways.GID.GID.IP(), at.Local.Port())
-		if c.Device, err = p.f.o.OpenMail(at); err != nil {
+		if c.Device, err = p.f.o.OpenMail(at, p.dev); err != nil {
 			return err
 		}
 		c.Memory = nil

@@ -37,8 +37,8 @@ type Options struct {
 	// Open opens a device; the transport closes it. One device serves all connections of one local address.
 	Open func(at Place) (rdma.Device, error)
 	// OpenMail opens a second device, at the address that the first one has, for the datagrams by which connections are made: where the first one keeps
-	// queue pair 1 to itself, as adapters do. Its port is the listener's. Nil: the first one does it.
-	OpenMail func(at Place) (rdma.Device, error)
+	// queue pair 1 to itself, as adapters do. Its port is the listener's. Nil: the first one, which is handed in, does it.
+	OpenMail func(at Place, first rdma.Device) (rdma.Device, error)
 	// TrustNetwork allows addresses that are no loopback ones. RDMA packets carry no proof: whoever can send packets with the peer's address
 	// and sees or guesses the numbers of a connection (24 bits each for queue pair and packet) can write into it.
 	TrustNetwork bool

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/faulty"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	softfaulty "github.com/openbraid/braid/rdma/soft/faulty"
 	"github.com/openbraid/braid/rdma/soft/host"
 	"github.com/openbraid/braid/rdma/verbs"
 	"github.com/openbraid/braid/transport"
@@ -17,13 +21,15 @@ type Options struct {
 	RC rc.Options
 	// Device is the only adapter to be used; "": whichever has the address.
 	Device string
-	// Wrap puts something in front of each device, such as a counter of calls; nil: nothing.
-	Wrap func(rdma.Device) rdma.Device
+	// Faults are done to adapters and to the datagrams beside them (rdma/faulty); nil: nothing is.
+	Faults *fault.Injector
+	// Mail puts something in front of the datagrams by which connections are made, whose address is that of the lanes; nil: nothing.
+	Mail func(carrier.Carrier, rc.Place) carrier.Carrier
 }
 
 // New makes the transport. In a program without the code for adapters whatever is dialed or listened on ends with verbs.ErrNotBuilt.
 func New(o Options) transport.Transport {
-	o.RC.Open, o.RC.OpenMail, o.RC.Polled = o.open, mail, false
+	o.RC.Open, o.RC.OpenMail, o.RC.Polled = o.open, o.mail, false
 	if o.RC.Timeout == 0 {
 		o.RC.Timeout = 14
 	}
@@ -44,18 +50,26 @@ func (o Options) open(at rc.Place) (rdma.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Wrap != nil {
-		d = o.Wrap(d)
+	if o.Faults != nil {
+		return faulty.New(d, o.Faults.Adapter(local.String())), nil
 	}
 	return d, nil
 }
 
-// mail opens the device for datagrams.
-func mail(at rc.Place) (rdma.Device, error) {
+// mail opens the device for datagrams, which suffer what the adapter does.
+func (o Options) mail(at rc.Place, adapter rdma.Device) (rdma.Device, error) {
 	if at.Local.Port() == rdma.RoCEPort {
 		return nil, fmt.Errorf("%v: that port is the adapter's; listen on another one", netip.AddrPortFrom(at.Local.Addr(), at.Local.Port()))
 	}
-	d, err := host.Open(host.Config{Local: at.Local, Now: at.Now})
+	d, err := host.Open(host.Config{Local: at.Local, Now: at.Now, Wrap: func(c carrier.Carrier) carrier.Carrier {
+		if f, ok := adapter.(*faulty.Device); ok {
+			c = softfaulty.Over(c, f.Link(), at.Now)
+		}
+		if o.Mail != nil {
+			c = o.Mail(c, at)
+		}
+		return c
+	}})
 	if err != nil {
 		return nil, err
 	}

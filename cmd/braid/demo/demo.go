@@ -22,7 +22,7 @@ type Command struct {
 	Seconds float64         `default:"10" placeholder:"N" help:"How long to move data, about (${default})."`
 	Size    shell.ByteCount `placeholder:"BYTES" help:"How much data to generate, as 500M or 2G; without it, as much as goes in that time."`
 	Rails   []string        `default:"127.0.0.1,127.0.0.2" placeholder:"A,B" help:"Two local addresses, one a lane (${default})."`
-	Over    string          `name:"transport" default:"tcp" placeholder:"NAME" help:"What the lanes run over: tcp (default), or rc over RDMA devices in software."`
+	Over    string          `name:"transport" default:"tcp" placeholder:"NAME" help:"What the lanes run over: tcp (default), rc over RDMA devices in software, or verbs over adapters (--rails says which)."`
 	Plain   bool            `help:"Lines instead of a picture, also on a terminal."`
 	Role    string          `hidden:""`
 

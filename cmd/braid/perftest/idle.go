@@ -28,7 +28,7 @@ func (c *Command) idle() idleFlags {
 		{server, "json csv final numeric plot svg", "a server prints no results, its client does"},
 		{!server && !c.Matrix, "once", "it says how long a server serves, and this is its client"},
 		{c.Spawn, "port", "with --spawn the server takes a port that is free"},
-		{!medium.Medium(c.Transport).Has("rc"), "trust-network", "only with --transport rc it says something: the others prove who sends"},
+		{!medium.Medium(c.Transport).Has("rc") && !medium.Medium(c.Transport).Has("verbs"), "trust-network", "only with --transport rc or verbs it says something: the others prove who sends"},
 		{c.PairModes, "error-mode", "with --pair-modes both modes that it compares are known: failover and none"},
 		{c.PairModes, "iters", "with --pair-modes a block is as many operations as --block takes, and --pairs says how many blocks"},
 		{c.PairModes, "warmup", "with --pair-modes each couple of endpoints is warmed up by blocks that do not count"},

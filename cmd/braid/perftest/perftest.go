@@ -39,8 +39,8 @@ type Command struct {
 	CPUs   string `name:"cpus" placeholder:"A,B" help:"With --spawn: bind the client's thread to CPU A, the server's to B (two different ones, if there are); off: to none."`
 	CPU    string `short:"c" placeholder:"CPU" help:"Bind this process's polling thread to a CPU."`
 
-	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, rc over an RDMA device in software, or several with a lane of each, as shm+tcp: each has an address of its own, 127.0.0.1 and so on or as --rails says."`
-	Trust     bool   `name:"trust-network" help:"With rc: use addresses other than loopback, although its packets carry no proof of who sent them."`
+	Transport string `default:"tcp" placeholder:"NAME" help:"Transport of both sides: tcp (default), shm for shared memory, rc over an RDMA device in software, verbs over adapters (a build with libibverbs: docs/verbs.md), or several with a lane of each, as shm+tcp: each has an address of its own, 127.0.0.1 and so on or as --rails says."`
+	Trust     bool   `name:"trust-network" help:"With rc and verbs: use addresses other than loopback, although its packets carry no proof of who sent them."`
 	Lanes     int    `placeholder:"N" help:"Lanes of the endpoint, 1 to 16 (1, or one of each transport); --set lanes=auto is one for each rail that reaches the peer."`
 	ErrorMode string `placeholder:"MODE" complete:"modes" help:"failover (default), peer or none."`
 	Wait      string `short:"E" default:"poll" placeholder:"HOW" help:"How both ends wait: poll (default), or sleep when there is nothing to do."`
@@ -209,6 +209,7 @@ func (c *Command) each(w shell.World, addr string, tests []measurement) (broken 
 
 // setup reads what both forms have.
 func (c *Command) setup(w shell.World) (perf.Setup, error) {
+	c.Trust = c.Trust || c.Spawn && medium.Medium(c.Transport).Has("verbs") // both ends are of this host
 	s := perf.Setup{Transport: c.Transport, TrustNetwork: c.Trust, Lanes: c.Lanes, Shared: c.Shared, Sleep: c.Wait == "sleep", Spin: c.Shared && (c.Spawn || c.Host != "" || c.Guard), CPUs: c.CPU}
 	var warn io.Writer = w.ErrOut
 	if c.Guard {
@@ -338,7 +339,7 @@ func (c *Command) serverLine(self string) []string {
 func (c *Command) serve(w shell.World, setup perf.Setup) error {
 	ctx, cancel := context.WithCancelCause(w.Ctx)
 	defer cancel(nil)
-	p := perf.ServerParams{Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)), Once: c.Once, Threads: c.Threads.most(), Setup: setup}
+	p := perf.ServerParams{Listen: net.JoinHostPort(c.host(), strconv.Itoa(c.Port)), Once: c.Once, Threads: c.Threads.most(), Setup: setup}
 	if c.Listen != "" {
 		p.Listen = net.JoinHostPort(strings.Trim(c.Listen, "[]"), strconv.Itoa(c.Port))
 	}
@@ -359,6 +360,14 @@ func (c *Command) serve(w shell.World, setup perf.Setup) error {
 		return nil
 	}
 	return err
+}
+
+// host is where a server listens that is not told: on loopback, which adapters don't have.
+func (c *Command) host() string {
+	if rails := medium.Medium(c.Transport).Rails(); strings.HasPrefix(c.Transport, "verbs") && len(rails) > 0 {
+		return rails[0]
+	}
+	return "127.0.0.1"
 }
 
 // errParentGone is the normal end of a server that was spawned.

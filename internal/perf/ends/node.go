@@ -62,7 +62,7 @@ func Open(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *bra
 			return nil, nil, err
 		}
 	}
-	if m := medium.Medium(s.Transport); m.Mixed() {
+	if m := medium.Medium(s.Transport); m.Mixed() || m.Has("verbs") {
 		if err := set.Default("rails", strings.Join(m.Rails(), ",")); err != nil {
 			return nil, nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/carriers"
 	"github.com/openbraid/braid/internal/config"
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/verbs"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/mix"
 	"github.com/openbraid/braid/transport/shm"
@@ -22,6 +24,11 @@ type Medium string
 // TCP is what there is without a choice.
 const TCP Medium = "tcp"
 
+// verbsPart is rc over adapters, which have addresses of their own.
+const verbsPart = "verbs"
+
+var known = []string{"tcp", "rc", "shm", verbsPart}
+
 // Parts are the transports of which it consists, the one that has the first address first.
 func (m Medium) Parts() []string { return strings.Split(string(m), "+") }
 
@@ -31,11 +38,32 @@ func (m Medium) Has(transport string) bool { return slices.Contains(m.Parts(), t
 // Mixed says whether there are several.
 func (m Medium) Mixed() bool { return len(m.Parts()) > 1 }
 
-// Rails are addresses of this host of which each part may have one, and of a single part two.
+// Rails are addresses of this host of which each part may have one, and of a single part two. Those of adapters are what the system says: there may be none.
 func (m Medium) Rails() []string {
 	var list []string
+	adapters := m.adapters()
+	if m == verbsPart {
+		return adapters
+	}
 	for i := range max(2, len(m.Parts())) {
 		list = append(list, fmt.Sprintf("127.0.0.%d", 1+i))
+		if i < len(m.Parts()) && m.Parts()[i] == verbsPart && len(adapters) > 0 {
+			list[i] = adapters[0]
+		}
+	}
+	return list
+}
+
+// adapters are the addresses of ports that are up, an address for each.
+func (m Medium) adapters() (list []string) {
+	if !m.Has(verbsPart) {
+		return nil
+	}
+	ports, _ := verbs.List() // New says what is wrong
+	for _, p := range ports {
+		if a := p.Main(); p.Reason == "" && p.State == rdma.PortActive && a.IsValid() {
+			list = append(list, a.String())
+		}
 	}
 	return list
 }
@@ -45,9 +73,9 @@ func (m Medium) Check() error {
 	for i, p := range m.Parts() {
 		switch {
 		case p == "self":
-			return fmt.Errorf("--transport %s: self carries frames within one worker, and a test has two processes with one each; there are tcp, shm and rc", m)
-		case p != "tcp" && p != "rc" && p != "shm":
-			return fmt.Errorf("--transport %s: there are tcp, shm and rc, and several with + between them, as shm+tcp", m)
+			return fmt.Errorf("--transport %s: self carries frames within one worker, and a test has two processes with one each; there are tcp, shm, rc and verbs", m)
+		case !slices.Contains(known, p):
+			return fmt.Errorf("--transport %s: there are tcp, shm, rc and verbs, and several with + between them, as shm+tcp", m)
 		case slices.Contains(m.Parts()[:i], p):
 			return fmt.Errorf("--transport %s: %s is there twice; two lanes of one transport are --lanes 2", m, p)
 		}
@@ -76,6 +104,11 @@ func (m Medium) New(o Options) (transport.Transport, error) {
 		return nil, err
 	}
 	parts := m.Parts()
+	if m.Has(verbsPart) {
+		if _, err := verbs.List(); err != nil {
+			return nil, fmt.Errorf("--transport %s: %w", m, err)
+		}
+	}
 	if len(parts) > 1 && len(o.Rails) != len(parts) {
 		return nil, fmt.Errorf("--transport %s with rails %q: %w", m, strings.Join(o.Rails, ","), ErrRails)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestNames(t *testing.T) {
 	for name, want := range map[medium.Medium]string{
-		"tcp": "", "shm+tcp": "", "rc+tcp+shm": "", "self": "within one worker", "udp": "there are tcp, shm and rc", "": "there are tcp", "tcp+": "there are tcp",
+		"tcp": "", "shm+tcp": "", "rc+tcp+shm": "", "self": "within one worker", "udp": "there are tcp, shm, rc and verbs", "": "there are tcp", "tcp+": "there are tcp",
 		"tcp+tcp": "twice", "shm+self": "within one worker",
 	} {
 		if err := name.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -9,7 +9,12 @@ import (
 
 // New puts an injector in front of a carrier. now is the clock of the device.
 func New(c carrier.Carrier, inj *fault.Injector, now func() time.Duration) carrier.Carrier {
-	return &faulty{Carrier: c, link: inj.Link(c.Local().String()), now: now}
+	return &faulty{Carrier: c, link: inj.Link(c.Local().String()), now: now, owns: true}
+}
+
+// Over puts a link that is somebody else's in front of a carrier: what is done to an adapter is also done to the datagrams beside it.
+func Over(c carrier.Carrier, l *fault.Link, now func() time.Duration) carrier.Carrier {
+	return &faulty{Carrier: c, link: l, now: now}
 }
 
 type faulty struct {
@@ -20,6 +25,7 @@ type faulty struct {
 	late carrier.Late[*carrier.Kept]
 	came carrier.Late[carrier.In]
 	down bool
+	owns bool // the link
 }
 
 // Send implements carrier.Carrier.
@@ -112,6 +118,8 @@ func (f *faulty) Event() (carrier.Event, bool) {
 
 // Close implements carrier.Carrier.
 func (f *faulty) Close() error {
-	f.link.Close()
+	if f.owns {
+		f.link.Close()
+	}
 	return f.Carrier.Close()
 }

@@ -51,8 +51,16 @@ static struct ibv_wc await(struct ibv_cq *cq)
 	return wc;
 }
 
+/* Reads an address of either family as a GID is: IPv4 in its mapped form. */
+static int parse(const char *text, union ibv_gid *g)
+{
+	memset(g, 0, sizeof *g);
+	g->raw[10] = g->raw[11] = 0xff;
+	return inet_pton(AF_INET, text, g->raw + 12) == 1 || inet_pton(AF_INET6, text, g->raw) == 1;
+}
+
 /* Finds the device and the index of the GID that ADDRESS is. */
-static struct ibv_context *find(struct in_addr a, int *index)
+static struct ibv_context *find(const union ibv_gid *a, int *index)
 {
 	int n, i, k;
 	struct ibv_device **list = ibv_get_device_list(&n);
@@ -61,7 +69,7 @@ static struct ibv_context *find(struct in_addr a, int *index)
 		struct ibv_context *c = ibv_open_device(list[i]);
 		for (k = 0; c && k < 16; k++) {
 			union ibv_gid g;
-			if (ibv_query_gid(c, 1, k, &g) == 0 && g.raw[10] == 0xff && memcmp(g.raw + 12, &a, 4) == 0) {
+			if (ibv_query_gid(c, 1, k, &g) == 0 && memcmp(&g, a, sizeof g) == 0) {
 				*index = k;
 				return c;
 			}
@@ -71,7 +79,7 @@ static struct ibv_context *find(struct in_addr a, int *index)
 	exit(1);
 }
 
-static void connect_qp(uint32_t qpn, uint32_t psn, uint32_t mine, struct in_addr to, int index)
+static void connect_qp(uint32_t qpn, uint32_t psn, uint32_t mine, const union ibv_gid *to, int index)
 {
 	struct ibv_qp_attr a;
 	memset(&a, 0, sizeof a);
@@ -90,8 +98,7 @@ static void connect_qp(uint32_t qpn, uint32_t psn, uint32_t mine, struct in_addr
 	a.ah_attr.port_num = 1;
 	a.ah_attr.grh.sgid_index = index;
 	a.ah_attr.grh.hop_limit = 64;
-	a.ah_attr.grh.dgid.raw[10] = a.ah_attr.grh.dgid.raw[11] = 0xff;
-	memcpy(a.ah_attr.grh.dgid.raw + 12, &to, 4);
+	a.ah_attr.grh.dgid = *to;
 	need(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), "RTR");
 	memset(&a, 0, sizeof a);
@@ -129,16 +136,16 @@ static int post(enum ibv_wr_opcode op, uint32_t n, uint64_t add, uint32_t rkey, 
 
 int main(int argc, char **argv)
 {
-	struct in_addr me, to;
+	union ibv_gid me, to;
 	struct ibv_qp_init_attr qa;
-	struct sockaddr_in sa;
+	struct sockaddr_in6 sa;
 	int index = 0, s, one = 1;
 	uint32_t qpn, psn, rkey, mine = 0xfffff0; /* wraps soon */
 	unsigned long long addr;
 	char line[256], host[64];
 
-	need(argc == 3 && inet_aton(argv[1], &me), "usage: peer ADDRESS PORT");
-	struct ibv_context *c = find(me, &index);
+	need(argc == 3 && parse(argv[1], &me), "usage: peer ADDRESS PORT");
+	struct ibv_context *c = find(&me, &index);
 	struct ibv_pd *pd = ibv_alloc_pd(c);
 	need(pd != NULL, "ibv_alloc_pd");
 	need(posix_memalign((void **)&mem, 4096, SIZE) == 0, "memory");
@@ -156,12 +163,12 @@ int main(int argc, char **argv)
 	qp = ibv_create_qp(pd, &qa);
 	need(qp != NULL, "ibv_create_qp");
 
-	s = socket(AF_INET, SOCK_STREAM, 0);
+	s = socket(AF_INET6, SOCK_STREAM, 0); /* which takes IPv4 in its mapped form */
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	memset(&sa, 0, sizeof sa);
-	sa.sin_family = AF_INET;
-	sa.sin_addr = me;
-	sa.sin_port = htons(atoi(argv[2]));
+	sa.sin6_family = AF_INET6;
+	memcpy(&sa.sin6_addr, &me, sizeof me);
+	sa.sin6_port = htons(atoi(argv[2]));
 	need(!bind(s, (struct sockaddr *)&sa, sizeof sa) && !listen(s, 1), "listen");
 	s = accept(s, NULL, NULL);
 	need(s >= 0, "accept");
@@ -169,8 +176,8 @@ int main(int argc, char **argv)
 	fprintf(out, "%u %u %u %llu\n", qp->qp_num, mine, mr->rkey, (unsigned long long)(uintptr_t)mem);
 	fflush(out);
 	need(fgets(line, sizeof line, in) && sscanf(line, "%u %u %u %llu %63s", &qpn, &psn, &rkey, &addr, host) == 5, "hello");
-	need(inet_aton(host, &to), "address");
-	connect_qp(qpn, psn, mine, to, index);
+	need(parse(host, &to), "address");
+	connect_qp(qpn, psn, mine, &to, index);
 	fprintf(out, "ok\n");
 	fflush(out);
 

@@ -1,0 +1,237 @@
+//go:build linux && verbs
+
+package verbs
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/openbraid/braid/rdma"
+	"github.com/openbraid/braid/rdma/rdmatest"
+	"github.com/openbraid/braid/rdma/soft"
+	"github.com/openbraid/braid/rdma/soft/carrier"
+	"github.com/openbraid/braid/rdma/soft/host"
+	"github.com/openbraid/braid/rdma/verbs"
+	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc"
+	"github.com/openbraid/braid/transport/softrc"
+	"github.com/openbraid/braid/transport/transporttest"
+	"github.com/openbraid/braid/transport/verbsrc"
+)
+
+// ends are the addresses of a wire: the adapter's, and that of a device in software in the network namespace "soft", where port 4791 is free. The module of the
+// kernel's device takes that port on every address of its own namespace.
+type ends struct {
+	family            string
+	adapter, software string
+}
+
+var wires = []ends{{"IPv4", "10.77.0.1", "10.77.0.9"}, {"IPv6", "fd77::1", "fd77::9"}}
+
+// inside runs something in the namespace of devices in software.
+func inside(t testing.TB, do func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	was, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer was.Close()
+	there, err := os.Open("/run/netns/soft")
+	if err != nil {
+		t.Fatalf("%v: make verbs makes this network namespace, with the other end of the first rail in it", err)
+	}
+	defer there.Close()
+	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+		t.Fatal(err)
+	}
+	do()
+	if err := unix.Setns(int(was.Fd()), unix.CLONE_NEWNET); err != nil {
+		panic(err) // this thread can't be used any more
+	}
+}
+
+// inSoftware opens a device in software at the port of adapters, with faults in front of its socket.
+func (e ends) inSoftware(t testing.TB, rules ...carrier.Rule) (d *soft.Device, f *carrier.Faults) {
+	t.Helper()
+	start := time.Now()
+	now := func() time.Duration { return time.Since(start) + 1 }
+	luck := rand.New(rand.NewPCG(1, uint64(len(rules))))
+	var err error
+	inside(t, func() {
+		d, err = host.Open(host.Config{Local: netip.AddrPortFrom(netip.MustParseAddr(e.software), rdma.RoCEPort), Now: now, Wrap: func(c carrier.Carrier) carrier.Carrier {
+			f = carrier.WithFaults(c, now, luck.Uint64, rules...)
+			return f
+		}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, f
+}
+
+// oneFamily is a device that shows the rows of its table that have one address only.
+type oneFamily struct {
+	rdma.Device
+	addr netip.Addr
+}
+
+// GIDs implements rdma.Device.
+func (d oneFamily) GIDs() (list []rdma.GIDEntry) {
+	for _, g := range d.Device.GIDs() {
+		if g.GID.IP() == d.addr {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// opens opens the two, the adapter first or second.
+func (e ends) opens(t testing.TB, second bool, rules ...carrier.Rule) (pair [2]rdma.Device, s *soft.Device, f *carrier.Faults) {
+	t.Helper()
+	left(t)
+	addr := netip.MustParseAddr(e.adapter)
+	d, err := verbs.Open(verbs.Config{Address: addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	s, f = e.inSoftware(t, rules...)
+	pair = [2]rdma.Device{oneFamily{d, addr}, s}
+	if second {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	return pair, s, f
+}
+
+// adapterSays is what the kernel's device calls things.
+var adapterSays = map[rdma.WCStatus][]rdma.WCStatus{
+	rdma.StatusRemAccess: {rdma.StatusRemInvReq},
+	rdma.StatusLocProt:   {rdma.StatusLocQPOp},
+	rdma.StatusRemInvReq: {rdma.StatusRemOp},
+	rdma.StatusLocLen:    {rdma.StatusLocQPOp},
+}
+
+// TestDevices: the suite of devices between an adapter and a device in software, both ways round, over IPv4 and IPv6; and again while packets get lost, come twice,
+// late and spoiled, so that both repeat, refuse and are refused.
+func TestDevices(t *testing.T) {
+	for _, e := range wires {
+		for _, second := range []bool{false, true} {
+			for _, lossy := range []bool{false, true} {
+				name := fmt.Sprintf("%s/adapter second=%v/lossy=%v", e.family, second, lossy)
+				t.Run(name, func(t *testing.T) { e.devices(t, second, lossy) })
+			}
+		}
+	}
+}
+
+func (e ends) devices(t *testing.T, second, lossy bool) {
+	var rules []carrier.Rule
+	if lossy {
+		rules = []carrier.Rule{{Share: 0.05, Drop: true}, {Share: 0.03, Double: true}, {Share: 0.02, Delay: 5 * time.Millisecond}, {Share: 0.02, Corrupt: true}}
+	}
+	var sum soft.Stats
+	var faults *carrier.Faults
+	rdmatest.Run(t, rdmatest.Kit{
+		Open: func(t testing.TB) [2]rdma.Device {
+			pair, s, f := e.opens(t, second, rules...)
+			faults = f
+			t.Cleanup(func() { add(&sum, s.Stats()) })
+			return pair
+		},
+		Cut:     func() { faults.Cut() },
+		Timeout: 16, Short: 16, Slow: true, Truncates: true, WideWindows: true, Lossy: lossy, Also: adapterSays,
+		// These are about what one device does, and not about two.
+		Without: []string{"Attributes", "States", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks"},
+	})
+	t.Logf("the device in software: %+v", sum)
+	if lossy && (sum.NaksTaken == 0 || sum.NaksSent == 0 || sum.Duplicates == 0 || sum.GoBacks == 0) {
+		t.Errorf("packets got lost, and nobody refused or repeated any: %+v", sum)
+	}
+	if !lossy && (sum.RNRsSent == 0 || sum.RNRsTaken == 0) && !t.Failed() {
+		t.Errorf("no receive was posted, and nobody was told so: %+v", sum)
+	}
+}
+
+// add sums what a test needs of a device's counters.
+func add(sum *soft.Stats, s soft.Stats) {
+	sum.RxPackets += s.RxPackets
+	sum.TxPackets += s.TxPackets
+	sum.BadICRC += s.BadICRC
+	sum.Duplicates += s.Duplicates
+	sum.OutOfOrder += s.OutOfOrder
+	sum.NaksSent += s.NaksSent
+	sum.NaksTaken += s.NaksTaken
+	sum.RNRsSent += s.RNRsSent
+	sum.RNRsTaken += s.RNRsTaken
+	sum.Timeouts += s.Timeouts
+	sum.GoBacks += s.GoBacks
+}
+
+// there is an interface whose devices are in the namespace of devices in software.
+type there struct {
+	transport.Iface
+	t testing.TB
+}
+
+// Listen implements transport.Iface.
+func (i there) Listen(addr string, a transport.Acceptor) (l transport.Listener, err error) {
+	inside(i.t, func() { l, err = i.Iface.Listen(addr, a) })
+	return l, err
+}
+
+// Dial implements transport.Iface.
+func (i there) Dial(local, remote string, o transport.Options, s transport.Sink) (ep transport.Endpoint, err error) {
+	inside(i.t, func() { ep, err = i.Iface.Dial(local, remote, o, s) })
+	return ep, err
+}
+
+// TestTransport: the suite of transports with an adapter at one end and a device in software at the other, both ways round, payloads sent and read.
+func TestTransport(t *testing.T) {
+	for _, e := range wires {
+		for _, software := range []string{"dials", "listens"} {
+			for _, from := range []int{0, 16 << 10} {
+				t.Run(fmt.Sprintf("%s/software %s/read from %d", e.family, software, from), func(t *testing.T) {
+					transporttest.Run(t, func(t testing.TB) *transporttest.Pair { return e.pair(t, software == "listens", from) })
+				})
+			}
+		}
+	}
+}
+
+func (e ends) pair(t testing.TB, listens bool, readFrom int) *transporttest.Pair {
+	left(t)
+	start := time.Now()
+	now := func() time.Duration { return time.Since(start) + 1 }
+	o := rc.Options{TrustNetwork: true, Timeout: 16, ReadFrom: readFrom}
+	open := func(tr transport.Transport, luck uint64) transport.Iface {
+		i, err := tr.Open(transport.Env{Now: now, Rand: rand.New(rand.NewPCG(luck, 1)).Uint64, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	p := &transporttest.Pair{Now: now, Advance: func() { time.Sleep(50 * time.Microsecond) }, Slack: 2 * time.Second, Patience: patience}
+	adapter := open(verbsrc.New(verbsrc.Options{RC: o}), 1)
+	software := there{open(softrc.New(softrc.Options{RC: o, Port: rdma.RoCEPort}), 2), t}
+	if p.Client, p.Server, p.Addr, p.Nobody = adapter, software, e.software, net.JoinHostPort(e.software, "9"); !listens {
+		p.Client, p.Server, p.Addr, p.Nobody = software, adapter, e.adapter, net.JoinHostPort(e.adapter, "9")
+	}
+	if port := "0"; listens {
+		p.Addr = net.JoinHostPort(p.Addr, "4791")
+	} else {
+		p.Addr = net.JoinHostPort(p.Addr, port)
+	}
+	return p
+}
