@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,38 @@ func TestGIDChanges(t *testing.T) {
 	}
 	if _, err := pd.CreateAH(rdma.AHAttr{DGID: rdma.GIDFrom(address(t)), SGIDIndex: 200}); !errors.Is(err, rdma.ErrInvalid) {
 		t.Errorf("a row that isn't there: %v", err)
+	}
+}
+
+// TestOtherInterface: addresses to which the system would send through another interface are refused by what the routes say. The kernel would ask for them on this one's, and
+// wait for an answer that nobody gives.
+func TestOtherInterface(t *testing.T) {
+	left(t)
+	d := open(t)
+	ip(t, "link", "add", "other0", "type", "dummy")
+	t.Cleanup(func() { ip(t, "link", "del", "other0") })
+	ip(t, "addr", "add", "10.99.6.1/24", "dev", "other0")
+	ip(t, "link", "set", "other0", "up")
+	pd, err := d.AllocPD()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for _, g := range d.GIDs() {
+		if g.GID.IP() == address(t) {
+			row = g.Index
+		}
+	}
+	for to, want := range map[string]string{
+		"10.99.6.1": "not the interface of", "10.99.6.2": "other0, which is not the interface of", "203.0.113.1": "no way", address(t).String(): "",
+	} {
+		h, err := pd.CreateAH(rdma.AHAttr{DGID: rdma.GIDFrom(netip.MustParseAddr(to)), SGIDIndex: row})
+		if want == "" && err != nil || want != "" && (!errors.Is(err, rdma.ErrUnreachable) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("to %s: %v", to, err)
+		}
+		if err == nil {
+			_ = h.Destroy()
+		}
 	}
 }
 
