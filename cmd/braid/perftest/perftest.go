@@ -142,6 +142,9 @@ func (c *Command) Run(w shell.World, k *kong.Context) error {
 	if err != nil {
 		return shell.BadLine(err)
 	}
+	if err := medium.Medium(c.Transport).Ready(); err != nil {
+		return err
+	}
 	if c.Matrix {
 		return c.matrix(w, setup, k.Path)
 	}

@@ -63,6 +63,9 @@ func Open(s Setup, onEvent func(braid.Event), t *trial.Trial) (*braid.Node, *bra
 		}
 	}
 	if m := medium.Medium(s.Transport); m.Mixed() || m.Has("verbs") {
+		if err := m.Ready(); err != nil {
+			return nil, nil, err
+		}
 		if err := set.Default("rails", strings.Join(m.Rails(), ",")); err != nil {
 			return nil, nil, err
 		}

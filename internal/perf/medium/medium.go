@@ -83,6 +83,23 @@ func (m Medium) Check() error {
 	return nil
 }
 
+// Ready says why it can't be used here.
+//
+// Errors: those of verbs.List; verbs.ErrNoDevice.
+func (m Medium) Ready() error {
+	if !m.Has(verbsPart) {
+		return nil
+	}
+	_, err := verbs.List()
+	if err == nil && len(m.adapters()) == 0 {
+		err = fmt.Errorf("%w: none has a port that is up and an IP address; braid info devices shows them", verbs.ErrNoDevice)
+	}
+	if err != nil {
+		return fmt.Errorf("--transport %s: %w", m, err)
+	}
+	return nil
+}
+
 // Options say how it is made.
 type Options struct {
 	// Rails are the addresses of a mixed medium, one for each part in its order.
@@ -104,10 +121,8 @@ func (m Medium) New(o Options) (transport.Transport, error) {
 		return nil, err
 	}
 	parts := m.Parts()
-	if m.Has(verbsPart) {
-		if _, err := verbs.List(); err != nil {
-			return nil, fmt.Errorf("--transport %s: %w", m, err)
-		}
+	if err := m.Ready(); err != nil {
+		return nil, err
 	}
 	if len(parts) > 1 && len(o.Rails) != len(parts) {
 		return nil, fmt.Errorf("--transport %s with rails %q: %w", m, strings.Join(o.Rails, ","), ErrRails)

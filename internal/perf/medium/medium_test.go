@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid/internal/perf/medium"
+	"github.com/openbraid/braid/rdma/verbs"
 )
 
 func TestNames(t *testing.T) {
@@ -23,6 +24,20 @@ func TestNames(t *testing.T) {
 	}
 	if r := medium.Medium("shm+tcp+rc").Rails(); len(r) != 3 {
 		t.Errorf("rails of three: %v", r)
+	}
+}
+
+// TestReady: who asks for adapters hears at once why there are none.
+func TestReady(t *testing.T) {
+	m := medium.Medium("verbs+tcp")
+	if verbs.Built {
+		return
+	}
+	if err := m.Ready(); !errors.Is(err, verbs.ErrNotBuilt) {
+		t.Errorf("%v", err)
+	}
+	if _, err := m.New(medium.Options{Rails: m.Rails()}); !errors.Is(err, verbs.ErrNotBuilt) {
+		t.Errorf("%v", err)
 	}
 }
 
