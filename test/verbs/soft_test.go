@@ -28,36 +28,52 @@ import (
 	"github.com/openbraid/braid/transport/verbsrc"
 )
 
-// ends are the addresses of a wire: the adapter's, and that of a device in software in the network namespace "soft", where port 4791 is free. The module of the
+// ends are the addresses of a wire: the adapter's, and those of devices in software in the network namespace "soft", where port 4791 is free. The module of the
 // kernel's device takes that port on every address of its own namespace.
 type ends struct {
-	family            string
-	adapter, software string
+	family, adapter, software string
 }
 
-var wires = []ends{{"IPv4", "10.77.0.1", "10.77.0.9"}, {"IPv6", "fd77::1", "fd77::9"}}
+var wires = []ends{{"IPv4", "10.77.0.1", "10.77.0.%d"}, {"IPv6", "fd77::1", "fd77::%d"}}
 
-// inside runs something in the namespace of devices in software.
+// opened counts devices in software: each gets another address, since some tests have several at a time and all have the same port.
+var opened int
+
+// next is an address for one more.
+func (e ends) next() string {
+	opened++
+	return fmt.Sprintf(e.software, 10+opened%40)
+}
+
+// resolves has a socket ask in its own namespace how others are reached.
+type resolves struct {
+	carrier.Carrier
+	t testing.TB
+}
+
+// Resolve implements carrier.Carrier.
+func (r resolves) Resolve(to netip.AddrPort, label uint32) (way carrier.Route, err error) {
+	inside(r.t, func() { way, err = r.Carrier.Resolve(to, label) })
+	return way, err
+}
+
+// inside runs something in the namespace of devices in software, on a thread that ends with it.
 func inside(t testing.TB, do func()) {
 	t.Helper()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	was, err := os.Open("/proc/thread-self/ns/net")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer was.Close()
-	there, err := os.Open("/run/netns/soft")
-	if err != nil {
-		t.Fatalf("%v: make verbs makes this network namespace, with the other end of the first rail in it", err)
-	}
-	defer there.Close()
-	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
-		t.Fatal(err)
-	}
-	do()
-	if err := unix.Setns(int(was.Fd()), unix.CLONE_NEWNET); err != nil {
-		panic(err) // this thread can't be used any more
+	ended := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: nobody else gets this thread
+		there, err := os.Open("/run/netns/soft")
+		if err == nil {
+			defer there.Close()
+			if err = unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err == nil {
+				do()
+			}
+		}
+		ended <- err
+	}()
+	if err := <-ended; err != nil {
+		t.Fatalf("%v: make verbs makes this network namespace, with the other ends of the rails in it", err)
 	}
 }
 
@@ -69,8 +85,8 @@ func (e ends) inSoftware(t testing.TB, rules ...carrier.Rule) (d *soft.Device, f
 	luck := rand.New(rand.NewPCG(1, uint64(len(rules))))
 	var err error
 	inside(t, func() {
-		d, err = host.Open(host.Config{Local: netip.AddrPortFrom(netip.MustParseAddr(e.software), rdma.RoCEPort), Now: now, Wrap: func(c carrier.Carrier) carrier.Carrier {
-			f = carrier.WithFaults(c, now, luck.Uint64, rules...)
+		d, err = host.Open(host.Config{Local: netip.AddrPortFrom(netip.MustParseAddr(e.next()), rdma.RoCEPort), Now: now, Wrap: func(c carrier.Carrier) carrier.Carrier {
+			f = carrier.WithFaults(resolves{c, t}, now, luck.Uint64, rules...)
 			return f
 		}})
 	})
@@ -224,14 +240,10 @@ func (e ends) pair(t testing.TB, listens bool, readFrom int) *transporttest.Pair
 	}
 	p := &transporttest.Pair{Now: now, Advance: func() { time.Sleep(50 * time.Microsecond) }, Slack: 2 * time.Second, Patience: patience}
 	adapter := open(verbsrc.New(verbsrc.Options{RC: o}), 1)
-	software := there{open(softrc.New(softrc.Options{RC: o, Port: rdma.RoCEPort}), 2), t}
-	if p.Client, p.Server, p.Addr, p.Nobody = adapter, software, e.software, net.JoinHostPort(e.software, "9"); !listens {
-		p.Client, p.Server, p.Addr, p.Nobody = software, adapter, e.adapter, net.JoinHostPort(e.adapter, "9")
-	}
-	if port := "0"; listens {
-		p.Addr = net.JoinHostPort(p.Addr, "4791")
-	} else {
-		p.Addr = net.JoinHostPort(p.Addr, port)
+	software := there{open(softrc.New(softrc.Options{RC: o, Port: rdma.RoCEPort, Wrap: func(c carrier.Carrier, _ rc.Place) carrier.Carrier { return resolves{c, t} }}), 2), t}
+	p.Client, p.Server, p.Addr, p.Nobody = software, adapter, net.JoinHostPort(e.adapter, "0"), net.JoinHostPort(e.adapter, "9")
+	if p.Local = e.next(); listens {
+		p.Client, p.Server, p.Addr, p.Nobody, p.Local = adapter, software, net.JoinHostPort(p.Local, "4791"), net.JoinHostPort(p.Local, "9"), ""
 	}
 	return p
 }
