@@ -169,7 +169,7 @@ func (e ends) devices(t *testing.T, second, lossy bool) {
 		Cut:     func() { faults.Cut() },
 		Timeout: 16, Short: 16, Slow: true, Truncates: true, WideWindows: true, Lossy: lossy, Also: adapterSays,
 		// These are about what one device does, and not about two.
-		Without: []string{"Attributes", "States", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks"},
+		Without: []string{"Attributes", "States", "LocalAccess", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks"},
 	})
 	t.Logf("the device in software: %+v", sum)
 	if lossy && (sum.NaksTaken == 0 || sum.NaksSent == 0 || sum.Duplicates == 0 || sum.GoBacks == 0) {
