@@ -9,12 +9,16 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 )
+
+// patience is how long a process may say nothing: to look at everything takes it a second, and of rules it tells twice a second.
+var patience = 10 * time.Second
 
 // Ask asks the process, and calls each for every line of the answer, which it reads into reply first; dir "" is Dir of the user who
 // owns the process.
 //
-// Errors: that there is no socket, with what to do about it; what the process answers.
+// Errors: that there is no socket, with what to do about it; what the process answers; that it says nothing for 10 s.
 func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(reply T) error) error {
 	if dir == "" {
 		st, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
@@ -38,10 +42,12 @@ func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(r
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
+	_ = c.SetDeadline(time.Now().Add(patience))
 	if err := json.NewEncoder(c).Encode(r); err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
 	for dec := json.NewDecoder(c); ; {
+		_ = c.SetDeadline(time.Now().Add(patience))
 		var line struct {
 			Error string `json:"error"`
 			Over  bool   `json:"over"`
@@ -51,8 +57,11 @@ func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(r
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("process %d has said nothing for %v: it is stopped, or has no processor: see its state with ps, and try again when it runs", pid, patience)
+		}
 		if err != nil {
-			return fmt.Errorf("process %d went, or does not answer: %w", pid, err)
+			return fmt.Errorf("process %d went, or hung up because it serves others: try again if it is still there: %w", pid, err)
 		}
 		if err := json.Unmarshal(raw, &line); err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)

@@ -26,19 +26,37 @@ type Desk struct {
 // Worker is what there is to look at: under its lock, or by its owner.
 type Worker struct {
 	Owned bool
-	Mu    sync.Locker
+	Mu    *sync.Mutex
 	Asked *Asked
 	Wake  func()
 	Look  func() inspect.Worker
 }
 
+// look takes no longer than askedWithin, whatever the worker does: it is looked at because it may be stuck.
 func (w *Worker) look() inspect.Worker {
+	mode, do := "shared", w.lookLocked
 	if w.Owned {
-		return w.Asked.ask(w.Wake, w.Look)
+		mode, do = "owned", func() (inspect.Worker, bool) { return w.Asked.ask(w.Wake, w.Look) }
 	}
-	w.Mu.Lock()
+	d, known := do()
+	if !known {
+		d = inspect.Worker{Silent: true, Endpoints: []inspect.Endpoint{}}
+	}
+	d.Mode = mode
+	return d
+}
+
+// tryEvery is how often the lock of a Shared worker is tried: who makes its progress lets go of it after each turn.
+const tryEvery = 100 * time.Microsecond
+
+func (w *Worker) lookLocked() (d inspect.Worker, known bool) {
+	for end := time.Now().Add(askedWithin); !w.Mu.TryLock(); time.Sleep(tryEvery) {
+		if time.Now().After(end) {
+			return d, false
+		}
+	}
 	defer w.Mu.Unlock()
-	return w.Look()
+	return w.Look(), true
 }
 
 // Prepare says whether a socket was asked for. It returns what connections are to be made through: what was given, or one that is made where there is a place for it.
@@ -106,11 +124,14 @@ func (d *Desk) wake() {
 	}
 }
 
-// process is the state of everything.
+// process is the state of everything. All workers are asked at the same time, so that those that don't answer cost one wait.
 func (d *Desk) process(name string) *inspect.Process {
-	p := inspect.New(name, d.now())
-	for _, w := range d.all() {
-		p.Workers = append(p.Workers, w.look())
+	p, workers := inspect.New(name, d.now()), d.all()
+	p.Workers = make([]inspect.Worker, len(workers))
+	var asked sync.WaitGroup
+	for i, w := range workers {
+		asked.Go(func() { p.Workers[i] = w.look() })
 	}
+	asked.Wait()
 	return p
 }

@@ -14,4 +14,5 @@
 //  3. A request is one line of at most 64 KiB within 5 s; at most 8 are served at a time.
 //  4. Rules live no longer than the connection that gave them. One that ends before they are over has abandoned them.
 //  5. Close ends all of it, waits, and takes the socket away.
+//  6. Nobody waits without end: not for a worker that is stuck, nor for a process that is stopped.
 package control

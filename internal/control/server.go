@@ -21,7 +21,7 @@ import (
 
 // Handler is what a process lets be seen and done.
 type Handler struct {
-	// Inspect is the process's state; it may take up to a second.
+	// Inspect is the process's state. It takes a second at the most, whatever its workers do.
 	Inspect func() any
 	// Faults has rules done. Nil: nothing stands in front of this process's connections.
 	Faults *fault.Injector
@@ -43,6 +43,7 @@ type Server struct {
 	path string
 	seat chan struct{} // one for each that is served
 	quit chan struct{}
+	once sync.Once // of Close
 	all  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -123,21 +124,18 @@ func vacant(path string) bool {
 // Path is where it stands.
 func (s *Server) Path() string { return s.path }
 
-// Close ends it, and all that is being served. Twice is once.
-func (s *Server) Close() error {
-	select {
-	case <-s.quit:
-		return nil
-	default:
+// Close ends it, and all that is being served, and waits. Twice is once, and who comes second waits, too.
+func (s *Server) Close() (err error) {
+	s.once.Do(func() {
 		close(s.quit)
-	}
-	err := s.ln.Close() // takes the socket away
-	s.mu.Lock()
-	for c := range s.conns {
-		c.Close()
-	}
-	s.mu.Unlock()
-	s.all.Wait()
+		err = s.ln.Close() // takes the socket away
+		s.mu.Lock()
+		for c := range s.conns {
+			c.Close()
+		}
+		s.mu.Unlock()
+		s.all.Wait()
+	})
 	return err
 }
 

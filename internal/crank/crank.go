@@ -108,7 +108,7 @@ func (c *Crank) UnlockOnly() {
 }
 
 // Mutex is the lock of a Shared worker's engine.
-func (c *Crank) Mutex() sync.Locker { return &c.mu }
+func (c *Crank) Mutex() *sync.Mutex { return &c.mu }
 
 // Closed says whether Close was called. Under the lock.
 func (c *Crank) Closed() bool { return c.closed }

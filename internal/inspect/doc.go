@@ -1,7 +1,7 @@
 // Package inspect is what a process of braid looks like from inside, as data and as text: what `braid inspect` shows, and what is
 // logged when a deadline expires.
 //
-//	internal/worker ──Dump──> Worker, Endpoint, Lane ──> JSON over the control socket ──> text
+//	internal/worker ──Inspect──> Worker, Endpoint, Lane ──> JSON over the control socket ──> text
 //
 // Everybody may import it; it knows nothing.
 //

@@ -24,7 +24,7 @@ func New(name string, uptime time.Duration) *Process {
 // Worker is one worker of it.
 type Worker struct {
 	Mode string `json:"mode"` // "shared" or "owned"
-	// Silent: its owner has not made progress for so long that nothing is known.
+	// Silent: nobody could look at it for a second, as its owner has made no progress, or somebody has kept its lock.
 	Silent    bool       `json:"silent,omitempty"`
 	Listeners []Listener `json:"listeners,omitempty"`
 	HalfOpen  int        `json:"half_open,omitempty"` // connections that have not said who they are
@@ -152,7 +152,7 @@ func (p *Process) Print(out io.Writer) {
 // Print writes it for people.
 func (w *Worker) Print(out io.Writer) {
 	if w.Silent {
-		fmt.Fprintf(out, "%s; its owner makes no progress, so nothing is known\n", w.Mode)
+		fmt.Fprintf(out, "%s; it has made no progress for a second, so nothing is known\n", w.Mode)
 		return
 	}
 	fmt.Fprintf(out, "%s, %d endpoints, %d connections half open\n", w.Mode, len(w.Endpoints), w.HalfOpen)

@@ -73,7 +73,7 @@ func TestPrint(t *testing.T) {
 	}
 	silent := Worker{Mode: "owned", Silent: true}
 	out.Reset()
-	if silent.Print(&out); !strings.Contains(out.String(), "its owner makes no progress") {
+	if silent.Print(&out); !strings.Contains(out.String(), "no progress for a second") {
 		t.Errorf("of a worker that is silent: %s", &out)
 	}
 }
