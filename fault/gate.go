@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid/transport"
 )
 
@@ -47,10 +49,13 @@ func (b *bucket) level(now time.Duration, bits int64) int {
 	return int(b.bytes)
 }
 
-// room is how many of n bytes may go that way now.
-func (g gates) room(now time.Duration, sent bool, n int) int {
+// goes says whether the rule is about what is sent, or received.
+func (g *gate) goes(sent bool) bool { return sent && g.Dir.Sent() || !sent && g.Dir.Received() }
+
+// room is how many of n bytes may go that way now, and which rule lets no more through; nil if all may go.
+func (g gates) room(now time.Duration, sent bool, n int) (_ int, by *gate) {
 	for _, x := range g {
-		if sent && !x.Dir.Sent() || !sent && !x.Dir.Received() {
+		if !x.goes(sent) {
 			continue
 		}
 		k := n
@@ -62,11 +67,10 @@ func (g gates) room(now time.Duration, sent bool, n int) int {
 		case Cut, Drop, Duplicate, Corrupt, Delay, Kill, Iface:
 		}
 		if k < n {
-			x.hits.Add(1)
-			n = k
+			n, by = k, x
 		}
 	}
-	return n
+	return n, by
 }
 
 func (g *gate) bucket(sent bool) *bucket {
@@ -88,12 +92,30 @@ func (g gates) passed(sent bool, n int) {
 // delay is how long what goes now is to take, and whether there is such a rule.
 func (s *stream) delay(sent bool) (d time.Duration, some bool) {
 	for _, x := range s.gates {
-		if x.Action == Delay && (sent && x.Dir.Sent() || !sent && x.Dir.Received()) {
-			x.hits.Add(1)
+		if x.Action == Delay && x.goes(sent) {
 			d, some = d+s.inj.dice.around(x.Delay, x.Jitter), true
 		}
 	}
 	return d, some
+}
+
+// delayed counts what comes later.
+func (g gates) delayed(sent bool) {
+	for _, x := range g {
+		if x.Action == Delay && x.goes(sent) {
+			x.hits.Add(1)
+		}
+	}
+}
+
+// pending says whether a read would find something.
+func (s *stream) pending() bool {
+	if s.in.some() {
+		return true
+	}
+	fds := []unix.PollFd{{Fd: int32(s.under.FD()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return n > 0 && err == nil
 }
 
 // lineMost is what a line holds: with it the delay of a fast lane is a limit of its rate, too.
@@ -131,11 +153,15 @@ func (l *line) took(n int) {
 // gatedWrite is Writev with rules in force.
 func (s *stream) gatedWrite(p [][]byte) (int, error) {
 	now := s.inj.now()
-	n := s.gates.room(now, true, total(p))
+	n, by := s.gates.room(now, true, total(p))
+	if by != nil {
+		by.hits.Add(1)
+	}
 	if n == 0 && total(p) > 0 {
 		return 0, transport.ErrAgain
 	}
 	d, late := s.delay(true)
+	s.gates.delayed(true)
 	if !late && !s.out.some() {
 		n, err := s.under.Writev(head(p, n))
 		s.gates.passed(true, n)
@@ -184,34 +210,44 @@ func (s *stream) spill() {
 	s.out, s.in = line{}, line{}
 }
 
-// gatedRead is Read with rules in force.
+// gatedRead is Read with rules in force. That somebody asks, and there is nothing, is no hit of a rule: it would look as if it had done something.
 func (s *stream) gatedRead(p []byte) (int, error) {
 	now := s.inj.now()
-	n := s.gates.room(now, false, len(p))
+	n, by := s.gates.room(now, false, len(p))
 	if n == 0 && len(p) > 0 {
+		if s.pending() {
+			by.hits.Add(1)
+		}
 		return 0, transport.ErrAgain
 	}
 	if d, late := s.delay(false); late || s.in.some() {
-		s.fetch(now+d, n)
+		if s.fetch(now+d, n) {
+			s.gates.delayed(false)
+		}
 		return s.deliver(now, p[:n])
 	}
-	n, err := s.under.Read(p[:n])
-	s.gates.passed(false, n)
-	return n, err
+	got, err := s.under.Read(p[:n])
+	if by != nil && got == n {
+		by.hits.Add(1)
+	}
+	s.gates.passed(false, got)
+	return got, err
 }
 
-// fetch reads what is there, for later.
-func (s *stream) fetch(due time.Duration, n int) {
+// fetch reads what is there, for later, and says whether there was something.
+func (s *stream) fetch(due time.Duration, n int) bool {
 	if s.in.end != nil || s.in.bytes >= lineMost || n == 0 {
-		return
+		return false
 	}
 	b := make([]byte, n)
 	switch k, err := s.under.Read(b); {
 	case k > 0:
 		s.in.add(due, b[:k])
+		return true
 	case err != nil && err != transport.ErrAgain:
 		s.in.end = err
 	}
+	return false
 }
 
 // deliver hands out what is due.

@@ -5,7 +5,7 @@ import "time"
 // Action is what a rule does.
 type Action uint8
 
-// The actions. The first six are done to connections, the last two to what is around them.
+// The actions. Kill and Iface are done to what is around connections, all others to these.
 const (
 	Cut       Action = iota // connections end, or fall silent
 	Drop                    // datagrams vanish

@@ -251,6 +251,34 @@ func TestPauseRateDelay(t *testing.T) {
 	}
 }
 
+// TestNothingToHold: a connection on which nothing happens is asked for more all the time. What would have been held back is nothing, and no hit.
+func TestNothingToHold(t *testing.T) {
+	for _, text := range []string{"pause for=10ms", "pause dir=rx for=10ms", "delay 2ms for=10ms", "rate 8kbit for=10ms"} {
+		c := &clock{t: 1}
+		inj := fault.New(c.now)
+		l := dial(t, inj, "1.1.1.1:1", "2.2.2.2:2")
+		inj.Apply(rules(t, text)...)
+		for range 3 {
+			c.t += ms
+			if s, err := read(l); err != transport.ErrAgain {
+				t.Errorf("%s: read %q, %v", text, s, err)
+			}
+		}
+		if n := inj.Report()[0].Hits; n != 0 {
+			t.Errorf("%s: %d hits, and nothing was there", text, n)
+		}
+		for range 8 { // of 100 bytes that a read takes, and more than a rate lets through at once
+			write(t, l.far, string(make([]byte, 1000)))
+		}
+		for range 100 {
+			read(l)
+		}
+		if n := inj.Report()[0].Hits; n == 0 {
+			t.Errorf("%s: no hit, and something was there", text)
+		}
+	}
+}
+
 // TestLink: each kind of fault of datagrams happens as often as it should, and is counted.
 func TestLink(t *testing.T) {
 	c := &clock{t: 1}

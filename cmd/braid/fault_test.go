@@ -26,6 +26,8 @@ type trialFigures struct {
 		Replayed *uint64  `json:"replayed_bytes"`
 		Needed   *uint64  `json:"needed_bytes"`
 	} `json:"cuts"`
+	Replayed *float64           `json:"replayed_bytes"`
+	Needed   *float64           `json:"needed_bytes"`
 	Blackout map[string]float64 `json:"blackout_ms"`
 	Gap      map[string]float64 `json:"gap_ms"`
 }
@@ -54,6 +56,9 @@ func TestFaultVerdict(t *testing.T) {
 		if c.Lane == nil || c.Kind != "reset" || c.Blackout == nil || c.Gap == nil || c.Replayed == nil || c.Needed == nil {
 			t.Errorf("%+v", c)
 		}
+	}
+	if f.Replayed == nil || f.Needed == nil || *f.Replayed > 1.05**f.Needed {
+		t.Errorf("replayed %v bytes of %v that the peer lacked", f.Replayed, f.Needed)
 	}
 	for _, name := range []string{"p50", "p99", "max"} {
 		if _, ok := f.Blackout[name]; !ok {

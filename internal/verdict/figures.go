@@ -12,6 +12,7 @@ func (j *judge) figures() {
 	var blackouts, gaps []float64
 	worst := -1
 	for i, c := range j.rep.Cuts {
+		j.rep.Replayed, j.rep.Needed = j.rep.Replayed+c.Replayed, j.rep.Needed+c.Needed
 		if c.Idle {
 			j.rep.Idle++
 			continue

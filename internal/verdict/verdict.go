@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"net"
+	"sort"
 	"time"
 
 	"github.com/openbraid/braid/fault"
@@ -37,7 +38,7 @@ type Span struct{ From, To time.Duration }
 type Run struct {
 	Rules  []fault.Status
 	Events []Event
-	Gaps   []Span // the longer ones
+	Gaps   []Span // the longer ones, in their order
 	Least  time.Duration
 	Dead   error // why the injector did not live to the end
 	Lanes  int   // that were up when it began
@@ -75,6 +76,8 @@ type Report struct {
 	Cuts     []Cut      `json:"cuts"`
 	Blackout *Quantiles `json:"blackout_ms,omitempty"` // from a cut until what was under way on the lane is executed
 	Gap      *Quantiles `json:"gap_ms,omitempty"`      // longest time without any completion in the second after a cut or a pause began
+	Replayed uint64     `json:"replayed_bytes"`        // all together
+	Needed   uint64     `json:"needed_bytes"`          // that the peer lacked
 	Idle     int        `json:"idle_cuts"`             // silences of lanes on which nothing was under way: found by the keepalive, and in no quantile
 	Worst    *Pauses    `json:"worst_pauses_ms,omitempty"`
 }
@@ -275,12 +278,17 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 
 // gap is the longest time without any completion that ends or begins between two moments.
 func (j *judge) gap(from, to time.Duration) (most time.Duration) {
-	for _, g := range j.Gaps {
-		if g.From < to && g.To > from {
-			most = max(most, g.To-max(g.From, from))
-		}
+	for _, g := range j.during(from, to) {
+		most = max(most, g.To-max(g.From, from))
 	}
 	return max(most, j.Least)
+}
+
+// during are the gaps that are in part between two moments. Of a long run there are millions, and this is asked of each cut.
+func (j *judge) during(from, to time.Duration) []Span {
+	first := sort.Search(len(j.Gaps), func(i int) bool { return j.Gaps[i].To > from })
+	behind := sort.Search(len(j.Gaps), func(i int) bool { return j.Gaps[i].From >= to })
+	return j.Gaps[min(first, behind):behind]
 }
 
 // least is how long a lane must be away before something must have been completed on others.
@@ -302,7 +310,7 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 	if s.For > 0 && s.For < least || end-k.At-j.stood(k.At, end) < least {
 		return // what was to be short and became long shows a machine that had no time for it
 	}
-	for _, g := range j.Gaps {
+	for _, g := range j.during(k.At, end) {
 		if g.From <= k.At && g.To >= end {
 			j.problem("nothing was completed in the %v for which %v was in force: the traffic did not move", (end - k.At).Round(time.Millisecond), s.Rule)
 		}

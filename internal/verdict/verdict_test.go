@@ -2,6 +2,7 @@ package verdict_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,9 @@ func TestFigures(t *testing.T) {
 	if q := got.Blackout; q == nil || q.N != 1 || q.P50 != 4 || q.P99 != 4 || q.Max != 4 || got.Gap.Max != 2 {
 		t.Errorf("blackout %+v, gap %+v", got.Blackout, got.Gap)
 	}
+	if got.Replayed != 100 || got.Needed != 100 {
+		t.Errorf("replayed %d bytes of %d", got.Replayed, got.Needed)
+	}
 	if c := got.Cuts[0]; c.Lane != 1 || c.Kind != "reset" || c.At != 1 || c.Replayed != 100 || c.Needed != 100 || got.Worst.GC != 4 || got.Worst.Host != 1 {
 		t.Errorf("%+v, %+v", c, got.Worst)
 	}
@@ -128,5 +132,26 @@ func TestFigures(t *testing.T) {
 	r.Events[2].Posted, r.Events[2].Acked = 1000, 990
 	if got := verdict.Judge(r); got.Blackout == nil || got.Blackout.Max != 4 || got.Idle != 0 {
 		t.Errorf("unacknowledged, and all of it had arrived: %+v", got)
+	}
+}
+
+// TestGaps: of many gaps that one counts which is longest in the second after the cut, from the cut on.
+func TestGaps(t *testing.T) {
+	r := good()
+	r.Gaps = nil
+	for at := time.Duration(0); at < 4*time.Second; at += 10 * ms {
+		r.Gaps = append(r.Gaps, verdict.Span{From: at, To: at + ms})
+	}
+	for _, long := range []verdict.Span{{From: 500 * ms, To: 900 * ms}, {From: 995 * ms, To: 1005 * ms}, {From: 1500 * ms, To: 1507 * ms}, {From: 1995 * ms, To: 2020 * ms}, {From: 2500 * ms, To: 2900 * ms}} {
+		r.Gaps = slices.DeleteFunc(r.Gaps, func(g verdict.Span) bool { return g.From < long.To && g.To > long.From })
+		r.Gaps = append(r.Gaps, long)
+	}
+	slices.SortFunc(r.Gaps, func(a, b verdict.Span) int { return int(a.From - b.From) })
+	if got := verdict.Judge(r); got.Gap.Max != 25 || got.Cuts[0].GapMS != 25 {
+		t.Errorf("gap %+v, of the cut %v ms, want 25", got.Gap, got.Cuts[0].GapMS)
+	}
+	r.Gaps = slices.DeleteFunc(r.Gaps, func(g verdict.Span) bool { return g.From == 1995*ms })
+	if got := verdict.Judge(r); got.Cuts[0].GapMS != 7 {
+		t.Errorf("gap of the cut %v ms, want 7", got.Cuts[0].GapMS)
 	}
 }

@@ -45,10 +45,10 @@ func TestB1_Plan(t *testing.T) {
 	}
 	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
 	for plan, want := range map[string]string{
-		"iface lane2 down after=200ms for=200ms every=1500ms count=2":  "ok",
-		"iface idle0 down after=100ms for=100ms":                       "injector had no effect",
-		"iface nosuch down for=100ms":                                  "injector failed",
-		"pause lane=1 for=20ms every=50ms count=10; rate 1Gbit for=1s": "ok",
+		"iface lane2 down after=200ms for=200ms every=1500ms count=2":       "ok",
+		"iface idle0 down after=100ms for=100ms":                            "injector had no effect",
+		"iface nosuch down for=100ms":                                       "injector failed",
+		"pause lane=random for=20ms every=50ms count=10; rate 1Gbit for=1s": "ok",
 	} {
 		var r struct {
 			Verdict  string   `json:"verdict"`

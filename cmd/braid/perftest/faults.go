@@ -10,6 +10,7 @@ import (
 
 	"github.com/openbraid/braid/cmd/braid/plan"
 	"github.com/openbraid/braid/fault"
+	"github.com/openbraid/braid/internal/live"
 	"github.com/openbraid/braid/internal/perf/child"
 	"github.com/openbraid/braid/internal/perf/medium"
 	"github.com/openbraid/braid/internal/perf/trial"
@@ -98,6 +99,9 @@ func (p *printer) verdict(r *verdict.Report) {
 	}
 	if q := r.Gap; q != nil {
 		fmt.Fprintf(p.out, "gap       p50 %.1f ms, p99 %.1f ms, max %.1f ms without any completion in the second after a cut\n", q.P50, q.P99, q.Max)
+	}
+	if r.Needed > 0 {
+		fmt.Fprintf(p.out, "replayed  %s: %.3f of the %s that the peer lacked\n", live.Size(r.Replayed), float64(r.Replayed)/float64(r.Needed), live.Size(r.Needed))
 	}
 	if r.Idle > 0 {
 		fmt.Fprintf(p.out, "%d silences of lanes with nothing under way: found by the keepalive, and in no figure\n", r.Idle)
