@@ -34,16 +34,15 @@ func (f *faulty) Send(batch []carrier.Out) int {
 	f.out = f.out[:0]
 	for _, o := range batch {
 		fate := f.link.Judge(true, len(o.Data))
-		switch {
-		case fate.Lost:
+		if fate.Lost {
 			continue
-		case fate.Late > 0:
-			f.late.Add(f.now()+fate.Late, carrier.Keep(o))
-		default:
-			f.out = append(f.out, o)
 		}
-		if fate.Twice {
-			f.out = append(f.out, o)
+		for range copies(fate) {
+			if fate.Late > 0 {
+				f.late.Add(f.now()+fate.Late, carrier.Keep(o))
+			} else {
+				f.out = append(f.out, o)
+			}
 		}
 	}
 	f.send()
@@ -88,15 +87,24 @@ func (f *faulty) Recv(batch []carrier.In) int {
 		if fate.Spoiled {
 			carrier.Spoil(in.Data, f.link.Luck)
 		}
-		if fate.Twice || fate.Late > 0 {
-			f.came.Add(f.now()+fate.Late, carrier.In{From: in.From, Data: append([]byte(nil), in.Data...), ID: in.ID})
-		}
-		if fate.Late == 0 {
+		for i := range copies(fate) {
+			if i > 0 || fate.Late > 0 { // the batch has room for one of each
+				f.came.Add(f.now()+fate.Late, carrier.In{From: in.From, Data: append([]byte(nil), in.Data...), ID: in.ID})
+				continue
+			}
 			batch[n] = in
 			n++
 		}
 	}
 	return n
+}
+
+// copies is how often a datagram comes that is not lost.
+func copies(f fault.Fate) int {
+	if f.Twice {
+		return 2
+	}
+	return 1
 }
 
 // Deadline implements carrier.Carrier.

@@ -42,73 +42,107 @@ func (*wire) FD() int                      { return -1 }
 func (*wire) Deadline() time.Duration      { return 0 }
 func (*wire) Close() error                 { return nil }
 
+// rig is a carrier with an injector in front of it.
+type rig struct {
+	carrier.Carrier
+	t    *testing.T
+	now  time.Duration
+	inj  *fault.Injector
+	wire *wire
+}
+
+const data = "0123456789abcdef"
+
+func newRig(t *testing.T) *rig {
+	r := &rig{t: t, now: 1, wire: &wire{}}
+	r.inj = fault.New(func() time.Duration { return r.now })
+	r.Carrier = faulty.New(r.wire, r.inj, func() time.Duration { return r.now })
+	return r
+}
+
+// apply replaces the rules.
+func (r *rig) apply(plan string) {
+	r.t.Helper()
+	r.inj.Heal("")
+	p, err := fault.ParsePlan(plan)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.inj.Apply(p...)
+}
+
+// sent sends one datagram, and says how many left.
+func (r *rig) sent() int {
+	r.wire.sent = nil
+	r.Send([]carrier.Out{{Route: &carrier.Route{}, Data: []byte(data)}})
+	return len(r.wire.sent)
+}
+
+// got has one arrive, and says what comes.
+func (r *rig) got() (list []string) {
+	r.wire.came = append(r.wire.came, carrier.In{Data: []byte(data)})
+	for {
+		batch := make([]carrier.In, 4)
+		n := r.Recv(batch)
+		for _, in := range batch[:n] {
+			list = append(list, string(in.Data))
+		}
+		if n == 0 {
+			return list
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
-	now := time.Duration(1)
-	inj := fault.New(func() time.Duration { return now })
-	w := &wire{}
-	c := faulty.New(w, inj, func() time.Duration { return now })
-	data := []byte("0123456789abcdef")
-	apply := func(text string) {
-		t.Helper()
-		inj.Heal("")
-		r, err := fault.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inj.Apply(r)
-	}
-	sent := func() int {
-		w.sent = nil
-		c.Send([]carrier.Out{{Route: &carrier.Route{}, Data: data}})
-		return len(w.sent)
-	}
-	got := func() (list []string) {
-		w.came = append(w.came, carrier.In{Data: append([]byte(nil), data...)})
-		for {
-			batch := make([]carrier.In, 4)
-			n := c.Recv(batch)
-			for _, in := range batch[:n] {
-				list = append(list, string(in.Data))
-			}
-			if n == 0 {
-				return list
-			}
-		}
-	}
-	if n, l := sent(), got(); n != 1 || len(l) != 1 || l[0] != string(data) {
+	r := newRig(t)
+	if n, l := r.sent(), r.got(); n != 1 || len(l) != 1 || l[0] != data {
 		t.Errorf("no fault: %d sent, %q received", n, l)
 	}
-	apply("drop 100%")
-	if n, l := sent(), got(); n != 0 || len(l) != 0 {
+	r.apply("drop 100%")
+	if n, l := r.sent(), r.got(); n != 0 || len(l) != 0 {
 		t.Errorf("drop: %d, %q", n, l)
 	}
-	apply("duplicate 100%")
-	if n, l := sent(), got(); n != 2 || len(l) != 2 || l[1] != string(data) {
+	r.apply("duplicate 100%")
+	if n, l := r.sent(), r.got(); n != 2 || len(l) != 2 || l[1] != data {
 		t.Errorf("duplicate: %d, %q", n, l)
 	}
-	apply("corrupt 100%")
-	if n, l := sent(), got(); n != 1 || string(w.sent[0]) != string(data) || len(l) != 1 || l[0] == string(data) {
+	r.apply("corrupt 100%")
+	if n, l := r.sent(), r.got(); n != 1 || string(r.wire.sent[0]) != data || len(l) != 1 || l[0] == data {
 		t.Errorf("corrupt: %d, %q", n, l)
 	}
-	apply("delay 5ms")
-	if n, l := sent(), got(); n != 0 || len(l) != 0 || c.Deadline() != now+5*time.Millisecond {
-		t.Errorf("delay: %d, %q, due %v", n, l, c.Deadline())
+	r.apply("delay 5ms")
+	if n, l := r.sent(), r.got(); n != 0 || len(l) != 0 || r.Deadline() != r.now+5*time.Millisecond {
+		t.Errorf("delay: %d, %q, due %v", n, l, r.Deadline())
 	}
-	now += 5 * time.Millisecond
-	inj.Heal("")
-	if l := got(); len(l) != 2 || len(w.sent) != 1 || c.Deadline() != 0 {
-		t.Errorf("late: %d sent, %q received, due %v", len(w.sent), l, c.Deadline())
+	r.now += 5 * time.Millisecond
+	r.inj.Heal("")
+	if l := r.got(); len(l) != 2 || len(r.wire.sent) != 1 || r.Deadline() != 0 {
+		t.Errorf("late: %d sent, %q received, due %v", len(r.wire.sent), l, r.Deadline())
 	}
-	apply("cut kind=reset for=1ms")
-	if e, ok := c.Event(); !ok || e.Type != carrier.Down {
+	r.apply("cut kind=reset for=1ms")
+	if e, ok := r.Event(); !ok || e.Type != carrier.Down {
 		t.Errorf("a reset takes the link down: %v, %v", e, ok)
 	}
-	now += time.Millisecond
-	inj.Advance()
-	if e, ok := c.Event(); !ok || e.Type != carrier.Up {
+	r.now += time.Millisecond
+	r.inj.Advance()
+	if e, ok := r.Event(); !ok || e.Type != carrier.Up {
 		t.Errorf("and it comes up again: %v, %v", e, ok)
 	}
-	if err := c.Close(); err != nil {
+	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTwiceAndLate: what two rules do to one datagram is done, both.
+func TestTwiceAndLate(t *testing.T) {
+	r := newRig(t)
+	r.apply("duplicate 100%; delay 5ms")
+	if n, l := r.sent(), r.got(); n != 0 || len(l) != 0 {
+		t.Errorf("%d sent, %q received at once", n, l)
+	}
+	r.now += 5 * time.Millisecond
+	r.inj.Heal("")
+	if l := r.got(); len(l) != 3 || len(r.wire.sent) != 2 || r.Deadline() != 0 { // both, and that of this call
+		t.Errorf("%d sent, %q received, due %v", len(r.wire.sent), l, r.Deadline())
 	}
 }
