@@ -34,6 +34,15 @@ func (o *Others) Note(up bool) {
 	}
 }
 
+// Forget is the opposite of Note.
+func (o *Others) Forget(up bool) {
+	if up {
+		o.Up--
+	} else {
+		o.Lost--
+	}
+}
+
 // dead says that there are some, and none works.
 func (o Others) dead() bool { return o.Lost > 0 && o.Up == 0 }
 

@@ -24,7 +24,7 @@ type link struct {
 	limit      *timer.Timer // of the handshake, or of a farewell
 	path       *paths.Path  // nil if the peer opened it
 	ln         *Listener    // that accepted it
-	from       string       // host of the peer
+	from, here string       // host of the peer; this one's, once the lane has been up, or is lost
 	reason     error        // why it is lost
 
 	landing intake.Landing

@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/health"
-	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/timer"
-	"github.com/openbraid/braid/internal/topo"
 	"github.com/openbraid/braid/internal/wire"
-	"github.com/openbraid/braid/transport"
 )
 
 // liveness lets internal/health judge the lanes of an endpoint. The data path only says that something was
@@ -88,27 +85,6 @@ func (ep *Endpoint) observe() (busy bool) {
 	}
 	ep.box.Weigh(ep.w.now)
 	return busy
-}
-
-// blame says whose fault the loss of a lane looks like, by what has become of others that have an end in common with it: by now.
-func (ep *Endpoint) blame(l *link) string {
-	if l.State() != lane.Lost {
-		return ""
-	}
-	c := health.Clues{Down: errors.Is(l.reason, errRail) || errors.Is(l.reason, transport.ErrPortDown), Left: len(ep.up)}
-	here, there := topo.HostOf(l.Tep.Local()), topo.HostOf(l.Tep.Remote())
-	for _, o := range ep.w.endpoints {
-		for _, x := range o.links() {
-			switch {
-			case x == l, x.State() == lane.Opening:
-			case o != ep && topo.HostOf(x.Tep.Local()) == here:
-				c.Here.Note(x.State() == lane.Up)
-			case o == ep && topo.HostOf(x.Tep.Remote()) == there:
-				c.There.Note(x.State() == lane.Up)
-			}
-		}
-	}
-	return c.Blame().String()
 }
 
 // reached asks the transport of a suspect how far its frames have come.

@@ -89,6 +89,7 @@ type state struct {
 	inTurn bool
 	closed bool
 	room   arrivals.Room[*link] // for who has not said who he is
+	ports  ports
 }
 
 // keep is how many bytes a worker keeps for the messages of several frames to come, all in all.
@@ -105,6 +106,7 @@ func New(o Options) (*Worker, error) {
 	w.Scratch.Memory, w.Desk = o.Memory, request.DeskOf(&w.pool, &w.calls)
 	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
+	w.ports = ports{}
 	w.clock.Now = w.env.Now
 	w.now = w.env.Now()
 	w.ground = paths.Ground{
