@@ -20,7 +20,7 @@ type ProtocolError struct {
 	State State  // of the instance Event.ID, when it came
 	Why   string // what is wrong with it
 	Local bool   // the mistake is this side's engine's, not the peer's
-	Dump  string // the machine's state when it came
+	Dump  string // the machine's state when that was seen
 }
 
 func (e *ProtocolError) Error() string {

@@ -29,6 +29,7 @@ type Machine struct {
 	seen  watermark
 	recs  []record // in the order in which they began here
 	event Event
+	came  State // of its instance, before the event did anything
 	out   []Action
 	up    []wire.Instance
 	most  int // window: how many LOSTs may be under way before the next is sent unasked
@@ -63,7 +64,8 @@ func (m *Machine) Step(event Event) []Action {
 		}
 		return m.out
 	}
-	row := e.What
+	r, row := m.find(e.ID), e.What
+	m.came = r.stateOf()
 	if row > Ended || e.ID.N == 0 && row != Ended {
 		m.violated(e, "no such event or instance")
 		return m.out
@@ -71,8 +73,7 @@ func (m *Machine) Step(event Event) []Action {
 	if row == LostArrived && e.Have {
 		row = lostConfirmed
 	}
-	r := m.find(e.ID)
-	m.life[row][r.stateOf()].do(m, r, e)
+	m.life[row][m.came].do(m, r, e)
 	m.pace()
 	return m.out
 }

@@ -238,7 +238,7 @@ func (m *Machine) violated(e *Event, why string) { m.fail(e, why, false) }
 func (m *Machine) misused(e *Event) { m.fail(e, "the engine must not say this in this state", true) }
 
 func (m *Machine) fail(e *Event, why string, local bool) {
-	m.finish(&ProtocolError{Event: *e, State: m.State(e.ID), Why: why, Local: local, Dump: m.Dump()})
+	m.finish(&ProtocolError{Event: *e, State: m.came, Why: why, Local: local, Dump: m.Dump()})
 }
 
 // finish is R9's last part: everything is dropped in one step, so that no LOST ever leaves for another incarnation.

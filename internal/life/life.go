@@ -5,8 +5,8 @@ import "github.com/openbraid/braid/internal/fsm"
 // State is where an endpoint is in its life.
 //
 //	Dialing --LaneUp--> Ready <--LaneUp/LanesGone--> Suspended
-//	   any --CloseCalled--> Closing --Settled--> Closed
-//	   any --Broke--> Failed --CloseCalled--> Closed
+//	these three --CloseCalled--> Closing --Settled, Broke--> Closed
+//	these three --Broke, and those that had a lane --PeerClosed--> Failed --CloseCalled--> Closed
 type State uint8
 
 const (
