@@ -146,8 +146,8 @@ func TestB19_FlapsForMinutes(t *testing.T) {
 	}
 }
 
-// TestB8_AsConfigured: all lanes are gone for 40 s. With time enough the endpoint resumes and what waited is done; with less of it, or in a mode in which nobody takes over, each
-// operation ends once, with an error, and lanes that could be had again change nothing.
+// TestB8_AsConfigured: all lanes are gone for 40 s. With time enough the endpoint resumes and what waited is done; with less of it each operation
+// ends once, with an error, and lanes that could be had again change nothing. (In a mode in which nobody takes over it ends with the first lane: litmus case 41.)
 func TestB8_AsConfigured(t *testing.T) {
 	for _, c := range []struct {
 		name    string

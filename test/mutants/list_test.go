@@ -47,6 +47,15 @@ var mutants = []mutant{
 	{"perftest --fault does not see that a lane never comes back", "internal/paths/paths.go",
 		"	g.Turns.Set(p.redial, g.Now()+p.Wait)\n	if s", "	if s", "./internal/perf -run TestTrialComesBack"},
 
+	{"R4: nobody is told of a loss", "internal/failover/rules.go",
+		"		m.act(Action{Do: SendLost, ID: r.id, On: r.carrier, Position: r.mine, Have: r.state == Telling})\n", "", hand},
+	{"R16: the peer may say something else later", "internal/failover/rules.go", "r.state == Telling && r.theirs != e.Position", "false", hand},
+	{"R16: any position is taken", "internal/ledger/ledger.go", "position < l.told || position > l.posted", "false", "./internal/worker -run TestLies"},
+	{"R15: what a lost lane had, and nobody wants any more, may have been executed", "internal/outbox/replay.go",
+		"outcome.NotExecuted, outcome.ErrCanceled", "outcome.Unknown, outcome.ErrCanceled", litmus},
+	{"R15: what was on a lane when its endpoint ended is said not to be executed", "internal/outbox/ends.go",
+		"		if r.Begun {\n			fate = outcome.Unknown\n		}\n", "", litmus},
+
 	// Instance identity.
 	{"R1: an instance is known by its number alone", "internal/failover/machine.go",
 		"if m.recs[i].id == id {", "if m.recs[i].id.N == id.N {", hand},
