@@ -191,6 +191,22 @@ func (o *Options) node() config.Node {
 	return n
 }
 
+// optionsOf is what node makes of options, the other way round, with the defaults filled in.
+func optionsOf(n config.Node) Options {
+	n.Defaults()
+	return Options{
+		Rails: n.Rails, Lanes: n.Lanes, Name: n.Name, Wait: WaitPolicy(n.Wait), ErrorMode: ErrorMode(n.ErrorMode), Control: n.Control != 0,
+		Limits: Limits{
+			Window: n.Window, Pending: n.Pending, PendingBytes: int(n.PendingBytes), Message: int(n.MaxMessage), Backlog: int(n.Backlog),
+			Frame: n.MaxFrame, Stripe: n.Stripe, Eager: n.Eager, ZeroCopy: n.ZeroCopy, Replies: n.Replies, Lanes: n.MaxLanes, HalfOpen: n.HalfOpen, HalfOpenPerAddress: n.HalfOpenPer,
+		},
+		Times: Times{
+			Handshake: n.Handshake, Hello: n.HelloTimeout, DialWait: n.DialWait, Keepalive: n.Keepalive, Peer: n.PeerTimeout,
+			Suspended: n.Suspended, Close: n.Close, Probe: n.ProbeAfter, Lost: n.LostAfter, RedialMin: n.RedialMin, RedialMax: n.RedialMax, RedialFor: n.RedialFor,
+		},
+	}
+}
+
 // EventKind says what happened.
 type EventKind uint8
 

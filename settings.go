@@ -100,6 +100,15 @@ func (s *Settings) List() []Setting { return list(&s.set) }
 // Settings are what holds in this node, and who said so.
 func (n *Node) Settings() []Setting { return list(n.set) }
 
+// Options are what holds, as the fields of Options that say the same: rails, lanes, limits, times and so on, with the defaults filled in; what
+// is "auto" is zero. Secret, Transports and Log are not among them. It is for programs that go by a setting, whoever said it; who hands it to Open has said all of it.
+//
+// Source: ucp_context_query, ucp_worker_query.
+func (s *Settings) Options() Options { return optionsOf(s.Clone().set.Node()) }
+
+// Options are what holds in this node, as Settings.Options has it.
+func (n *Node) Options() Options { return optionsOf(n.set.Node()) }
+
 func list(set *config.Set) []Setting {
 	values := set.Values()
 	out := make([]Setting, len(values))

@@ -178,7 +178,42 @@ func TestOptionsSay(t *testing.T) {
 				t.Errorf("Options.%s is set: %s = %s, %s %s", s.Option, now.Name, now.Value, now.Origin, now.Where)
 			}
 		}
+		if back := fieldOf(n.Options(), s.Option); !reflect.DeepEqual(back, fieldOf(o, s.Option)) {
+			t.Errorf("Options.%s was %v, and what holds is said to be %v", s.Option, fieldOf(o, s.Option), back)
+		}
 		n.Close()
+	}
+}
+
+// fieldOf is what an option says, by its path.
+func fieldOf(o braid.Options, path string) any {
+	f := reflect.ValueOf(o)
+	for _, name := range strings.Split(path, ".") {
+		f = f.FieldByName(name)
+	}
+	return f.Interface()
+}
+
+// TestOptionsThatHold: what settings come to, with the defaults filled in, and auto as zero.
+func TestOptionsThatHold(t *testing.T) {
+	s := &braid.Settings{}
+	if o := s.Options(); o.Times.Suspended != 30*time.Second || o.Limits.Window != 4<<20 || o.Lanes != 0 || o.Rails != nil || o.ErrorMode != braid.Failover || o.Times.RedialFor != 0 {
+		t.Errorf("nothing is said, and %+v holds", o)
+	}
+	for _, x := range [][2]string{{"suspended", "7s"}, {"lanes", "3"}, {"rails", "lo,!docker*"}, {"error-mode", "none"}, {"wait", "poll"}, {"secret", braid.NewSecret().Text()}} {
+		if err := s.Set(x[0], x[1], "a test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := s.Options()
+	if o.Times.Suspended != 7*time.Second || o.Lanes != 3 || !slices.Equal(o.Rails, []string{"lo", "!docker*"}) || o.ErrorMode != braid.None || o.Wait != braid.WaitPoll {
+		t.Errorf("%+v", o)
+	}
+	if o.Secret.Text() != "" {
+		t.Error("a secret is among what is shown")
+	}
+	if o := (*braid.Settings)(nil).Options(); o.Times.Peer != 10*time.Second {
+		t.Errorf("no settings: %+v", o)
 	}
 }
 

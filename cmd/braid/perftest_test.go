@@ -426,7 +426,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat --spawn h":                            "leave one of them out",
 		"-t am_lat --set transports=shm h":               "--set transports=shm has no effect here: write --transport",
 		"-t am_lat --lanes 17 h":                         "--lanes 17: must be 1 to 16",
-		"-t am_lat --error-mode x h":                     "failover, peer or none",
+		"-t am_lat --error-mode x h":                     "want one of failover, peer, none",
 		"-t am_lat --null h":                             "check of --pair-modes",
 		"-t am_lat --json -v h":                          "can't be used together",
 		"-t am_bw --pair-modes --verify h":               "a run of its own",

@@ -37,19 +37,9 @@ type peer struct {
 var epoch = time.Now()
 
 func newPeer(n *braid.Node) *peer {
-	p := &peer{quiet: moreQuiet + suspended(n)}
+	p := &peer{quiet: moreQuiet + n.Options().Times.Suspended}
 	p.hears()
 	return p
-}
-
-// suspended is how long an endpoint of the node goes on without a lane, whoever said it.
-func suspended(n *braid.Node) time.Duration {
-	for _, s := range n.Settings() {
-		if d, err := time.ParseDuration(s.Value); s.Name == "suspended" && err == nil {
-			return d
-		}
-	}
-	panic("the setting suspended is no time")
 }
 
 func (p *peer) hears() { p.heard.Store(int64(time.Since(epoch))) }

@@ -75,11 +75,11 @@ func (c *Flags) Say(s *braid.Settings) error {
 
 // checkRails warns of rails that were asked for and are not there. That none can be used is an error.
 func checkRails(s *braid.Settings, warn io.Writer) error {
-	text := ValueOf(s, "rails")
-	if text == "auto" {
+	asked := s.Options().Rails
+	if asked == nil {
 		return nil
 	}
-	rails, err := braid.LocalRails(strings.Split(text, ",")...)
+	rails, err := braid.LocalRails(asked...)
 	if err != nil {
 		return shell.BareError(err)
 	}
@@ -91,7 +91,7 @@ func checkRails(s *braid.Settings, warn io.Writer) error {
 	}
 	this := strings.Join(there, ", ")
 	if !slices.ContainsFunc(rails, func(r braid.Rail) bool { return r.Usable }) {
-		return fmt.Errorf("rails %s: none can be used of what this host has: %s; braid info rails says why", text, this)
+		return fmt.Errorf("rails %s: none can be used of what this host has: %s; braid info rails says why", strings.Join(asked, ","), this)
 	}
 	for _, r := range rails {
 		if !r.Addr.IsValid() {
@@ -131,14 +131,4 @@ func (c *Flags) Args() (args []string) {
 		args = append(args, "--rails="+strings.Join(c.Rails, ","))
 	}
 	return args
-}
-
-// ValueOf is what holds for a key.
-func ValueOf(s *braid.Settings, name string) string {
-	for _, v := range s.List() {
-		if v.Name == name {
-			return v.Value
-		}
-	}
-	panic("no setting " + name)
 }

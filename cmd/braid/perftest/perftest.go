@@ -226,15 +226,14 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 		if err := s.Settings.Default("lanes", strconv.Itoa(len(medium.Medium(c.Transport).Parts()))); err != nil {
 			return s, err
 		}
-		s.Lanes, _ = strconv.Atoi(connect.ValueOf(s.Settings, "lanes")) // auto stays 0
+		s.Lanes = s.Settings.Options().Lanes // auto stays 0
 	}
-	mode := c.ErrorMode
-	if mode == "" {
-		mode = connect.ValueOf(s.Settings, "error-mode")
+	if c.ErrorMode != "" {
+		if err := s.Settings.Set("error-mode", c.ErrorMode, "--error-mode"); err != nil {
+			return s, err
+		}
 	}
-	if s.ErrorMode, err = ends.ParseErrorMode(mode); err != nil {
-		return s, err
-	}
+	s.ErrorMode = s.Settings.Options().ErrorMode
 	switch {
 	case c.Threads.several() && (c.CPU != "" || c.CPUs != "" && c.CPUs != "off"):
 		return s, errors.New("-T with -c or --cpus: one processor is no place for several threads; the system places them")

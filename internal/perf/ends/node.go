@@ -18,7 +18,7 @@ func (s *Setup) transports(t *trial.Trial, set *braid.Settings) ([]transport.Tra
 	}
 	o := medium.Options{Settings: set, TrustNetwork: s.TrustNetwork}
 	if m.Mixed() {
-		o.Rails = rails(set)
+		o.Rails = set.Options().Rails
 	}
 	if t != nil {
 		o.Injector = t.Injector()
@@ -28,16 +28,6 @@ func (s *Setup) transports(t *trial.Trial, set *braid.Settings) ([]transport.Tra
 		return nil, err
 	}
 	return []transport.Transport{made}, nil
-}
-
-// rails are the addresses that the settings name.
-func rails(set *braid.Settings) []string {
-	for _, v := range set.List() {
-		if v.Name == "rails" {
-			return strings.Split(v.Value, ",")
-		}
-	}
-	return nil
 }
 
 // Open opens a node for measuring: its limits are no part of the question, unless somebody sets them.

@@ -2,7 +2,6 @@ package ends
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/cpu"
@@ -54,14 +53,4 @@ func (s *Setup) Differs() error {
 		return errors.New("the server's workers are shared, the client's owned: start the client with --shared, or the server without")
 	}
 	return errors.New("the server's workers are owned, the client's shared: start the server with --shared, or the client without")
-}
-
-// ParseErrorMode reads a mode's name.
-func ParseErrorMode(name string) (braid.ErrorMode, error) {
-	for _, m := range []braid.ErrorMode{braid.Failover, braid.Peer, braid.None} {
-		if m.String() == name {
-			return m, nil
-		}
-	}
-	return 0, fmt.Errorf("--error-mode %s: failover, peer or none", name)
 }
