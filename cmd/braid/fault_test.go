@@ -138,6 +138,25 @@ func TestInjectorKilled(t *testing.T) {
 	}
 }
 
+// TestMatrixJSON: a part of the matrix for programs, and for people beside it.
+func TestMatrixJSON(t *testing.T) {
+	out, people, status := built(t, "perftest", "--fault-matrix", "--json", "--transport", "tcp", "-t", "am_bw", "--plans", "mid write,loss")
+	var f struct {
+		trialFigures
+		Plan, Test, Transport string
+		Lanes                 int
+	}
+	if err := json.Unmarshal([]byte(out), &f); err != nil { // one line: there is no loss of datagrams over tcp
+		t.Fatalf("%v: %q %s", err, out, people)
+	}
+	if status != 0 || f.Plan != "mid write" || f.Test != "am_bw" || f.Transport != "tcp" || f.Lanes != 2 || f.Verdict != "ok" || f.Hits == 0 || len(f.Cuts) == 0 || f.Blackout["n"] == 0 || f.Gap["n"] == 0 {
+		t.Errorf("exit %d, %+v", status, f)
+	}
+	if !strings.Contains(people, "1 of 1") || !strings.Contains(strings.ToLower(people), "mid write") {
+		t.Errorf("for people: %s", people)
+	}
+}
+
 // TestFaultUsage: what can't be is said with where it is wrong, before anything is started.
 func TestFaultUsage(t *testing.T) {
 	for line, want := range map[string]string{
@@ -153,6 +172,8 @@ func TestFaultUsage(t *testing.T) {
 		"perftest --fault-matrix -s 64k":                              "-s has no effect",
 		"perftest --fault-matrix --transport tcp,udp":                 "there are tcp, shm and rc",
 		"perftest --fault-matrix -t am_bw,nosuch":                     "nosuch",
+		"perftest --fault-matrix --plans reset,nosuch":                `no plan "nosuch"; there are reset`,
+		"perftest --spawn -t am_bw --plans reset":                     "it is for --fault-matrix",
 		"fault 1 nonsense|x":                                          "line 1, column 1",
 		"inspect x":                                                   "expected",
 	} {

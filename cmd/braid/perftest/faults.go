@@ -19,9 +19,10 @@ import (
 
 // faultFlags say what is to be broken meanwhile.
 type faultFlags struct {
-	Fault  string `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, text as \"cut lane=1 kind=reset after=1s for=500ms\", or outside: what braid fault brings. It goes on until the plan is over, with -n also so long; --verify is on."`
-	Events string `placeholder:"FILE" help:"With --fault: write what happens to lanes, a line of JSON each."`
-	Matrix bool   `name:"fault-matrix" help:"Run each test over each transport, and over several at once, with several plans, and print which hold. -t A,B and --transport A,B run a part of it."`
+	Fault  string   `placeholder:"PLAN" help:"Break things meanwhile, and judge what that did: a file, text as \"cut lane=1 kind=reset after=1s for=500ms\", or outside: what braid fault brings. It goes on until the plan is over, with -n also so long; --verify is on."`
+	Events string   `placeholder:"FILE" help:"With --fault: write what happens to lanes, a line of JSON each."`
+	Matrix bool     `name:"fault-matrix" help:"Run each test over each transport, and over several at once, with several plans, and print which hold. -t A,B, --transport A,B and --plans A,B run a part of it. --json has a line for each cell, and the matrix on standard error."`
+	Plans  []string `placeholder:"PLAN,..." help:"With --fault-matrix: only these of its plans, by their names: reset, silence, one way, mid write, and back, at once, pause, delay, rate, loss."`
 }
 
 // outside as a plan is one that braid fault brings.

@@ -22,7 +22,7 @@ type idleFlags []struct {
 func (c *Command) idle() idleFlags {
 	server := c.Host == "" && !c.Spawn && !c.Matrix
 	return idleFlags{
-		{c.Matrix, "size layout header iters warmup window rank batch port listen spawn fault events pair-modes json csv final threads plot svg", "--fault-matrix runs tests with plans of its own, and prints a table"},
+		{c.Matrix, "size layout header iters warmup window rank batch port listen spawn fault events pair-modes csv final threads plot svg", "--fault-matrix runs tests with plans of its own, and prints a table"},
 		{server, "test size layout header iters warmup window rank verify batch lanes error-mode pair-modes pairs block seed null wait",
 			"a server does what its client says: name the HOST to measure against, or --spawn a server here"},
 		{server, "json csv final numeric plot svg", "a server prints no results, its client does"},
@@ -41,6 +41,7 @@ func (c *Command) idle() idleFlags {
 		{!c.PairModes, "pairs block", "it is for --pair-modes"},
 		{!c.PairModes && c.Fault == "" && !c.Matrix, "seed", "it is for --pair-modes and --fault"},
 		{server, "fault events fault-matrix", "a server does what its client says"},
+		{!c.Matrix, "plans", "it is for --fault-matrix"},
 		{c.JSON, "rank", "with --json the percentiles are p50 and p99"},
 		{c.JSON || c.CSV, "numeric", "numbers for programs have no separators"},
 	}

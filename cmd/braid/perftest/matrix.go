@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -13,9 +14,9 @@ import (
 	"github.com/openbraid/braid/internal/perf/medium"
 )
 
-// matrix runs tests × media × plans, and prints which hold.
+// matrix runs tests × media × plans, and prints which hold. With --json that is for people, and a line for each cell for programs.
 func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) error {
-	media, tests, err := c.matrixOf(path)
+	which, err := c.matrixOf(path)
 	if err != nil {
 		return shell.BadLine(err)
 	}
@@ -26,9 +27,12 @@ func (c *Command) matrix(w shell.World, setup perf.Setup, path []*kong.Path) err
 		}
 		return matrix.Server{Addr: addr, PID: child.PID(), Stop: child.Kill}, nil
 	}}
-	m := sheet{out: w.Out}
-	err = c.fill(w, &r, &m, media, tests)
-	m.print(media, tests)
+	m := sheet{part: which, out: w.Out}
+	if c.JSON {
+		m.out, m.lines = w.ErrOut, json.NewEncoder(w.Out)
+	}
+	err = m.fill(w, &r)
+	m.print()
 	if len(m.bad) > 0 && err == nil {
 		return shell.ErrShown
 	}
@@ -43,18 +47,20 @@ func (c *Command) serverOf(s perf.Setup) *Command {
 }
 
 // fill runs them. What ended it early is an error; what there is by then is worth as much as before.
-func (c *Command) fill(w shell.World, r *matrix.Runner, s *sheet, media []medium.Medium, tests []string) error {
-	for _, m := range media {
-		for _, test := range tests {
-			for _, p := range matrix.Plans {
+func (s *sheet) fill(w shell.World, r *matrix.Runner) error {
+	for _, m := range s.media {
+		for _, test := range s.tests {
+			for _, p := range s.plans {
 				if w.ErrOut.IsTerminal() {
 					fmt.Fprintf(w.ErrOut, "\r\x1b[K%s %s, %s", m, test, p.Name)
 				}
-				rep, err := r.Run(w.Ctx, m, test, p)
+				res, err := r.Run(w.Ctx, m, test, p)
 				if err != nil && w.Ctx.Err() != nil {
 					return err
 				}
-				s.add(square{m, test, p.Name, rep, err})
+				if err := s.add(square{m, test, p.Name, res, err}); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -65,32 +71,37 @@ func (c *Command) fill(w shell.World, r *matrix.Runner, s *sheet, media []medium
 }
 
 // matrixOf is what is run: all, or what the command line says.
-func (c *Command) matrixOf(path []*kong.Path) (media []medium.Medium, tests []string, err error) {
-	media = matrix.Media
+func (c *Command) matrixOf(path []*kong.Path) (which part, err error) {
+	which = part{media: matrix.Media, plans: matrix.Plans}
 	for _, p := range path {
 		if p.Flag != nil && p.Flag.Name == "transport" {
-			media = nil
+			which.media = nil
 			for _, name := range strings.Split(c.Transport, ",") {
 				m := medium.Medium(name)
 				if err := m.Check(); err != nil {
-					return nil, nil, err
+					return which, err
 				}
-				media = append(media, m)
+				which.media = append(which.media, m)
 			}
+		}
+	}
+	if len(c.Plans) > 0 {
+		if which.plans, err = matrix.Lookup(c.Plans...); err != nil {
+			return which, fmt.Errorf("--plans: %w", err)
 		}
 	}
 	if c.Test != "" {
-		tests = strings.Split(c.Test, ",")
-		for _, name := range tests {
+		which.tests = strings.Split(c.Test, ",")
+		for _, name := range which.tests {
 			p := perf.Params{Test: name, Size: 8, Setup: perf.Setup{Shared: catalog.Waits(name)}}
 			if err := p.Validate(); err != nil {
-				return nil, nil, err
+				return which, err
 			}
 		}
-		return media, tests, nil
+		return which, nil
 	}
 	for _, t := range perf.Tests() {
-		tests = append(tests, t[0])
+		which.tests = append(which.tests, t[0])
 	}
-	return media, tests, nil
+	return which, nil
 }

@@ -3,6 +3,7 @@ package matrix
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openbraid/braid"
@@ -29,6 +30,22 @@ var Plans = []Plan{
 	{"delay", "delay 500µs±200µs dir=tx after=50ms for=300ms"},
 	{"rate", "rate 2Mbit after=50ms for=300ms"},
 	{"loss", "drop 1% after=50ms for=800ms; duplicate 2% after=50ms for=800ms; corrupt 3% after=50ms for=800ms"},
+}
+
+// Lookup finds plans by their names. The error names all that there are.
+func Lookup(names ...string) (list []Plan, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(Plans, func(p Plan) bool { return p.Name == name })
+		if i < 0 {
+			var have []string
+			for _, p := range Plans {
+				have = append(have, p.Name)
+			}
+			return nil, fmt.Errorf("no plan %q; there are %s", name, strings.Join(have, ", "))
+		}
+		list = append(list, Plans[i])
+	}
+	return list, nil
 }
 
 // Media are what they are over.
@@ -88,22 +105,22 @@ const redialMax = "50ms"
 // tries is how often a cell is run that proves nothing: on a machine that is busy with other things a rule may be over before there was something to hit.
 const tries = 3
 
-// Run runs one of them, and again if that proved nothing, neither good nor bad. Nil without an error: there is no such thing on this medium.
-func (r *Runner) Run(ctx context.Context, m medium.Medium, test string, plan Plan) (rep *verdict.Report, err error) {
+// Run runs one of them, and again if that proved nothing, neither good nor bad. Its result has a report. Nil without an error: there is no such thing on this medium.
+func (r *Runner) Run(ctx context.Context, m medium.Medium, test string, plan Plan) (res *perf.Result, err error) {
 	rules, some, err := plan.Rules(m)
 	if err != nil || !some {
 		return nil, err
 	}
 	for range tries {
-		rep, err = r.run(ctx, m, test, rules)
-		if ctx.Err() != nil || err == nil && (rep.Verdict == verdict.OK || rep.Verdict == verdict.Broken) {
+		res, err = r.run(ctx, m, test, rules)
+		if ctx.Err() != nil || err == nil && (res.Verdict == verdict.OK || res.Verdict == verdict.Broken) {
 			break
 		}
 	}
-	return rep, err
+	return res, err
 }
 
-func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fault.Plan) (*verdict.Report, error) {
+func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fault.Plan) (*perf.Result, error) {
 	s := r.Setup
 	if s.Settings == nil {
 		s.Settings = &braid.Settings{}
@@ -136,5 +153,5 @@ func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fa
 	if err != nil {
 		return nil, err
 	}
-	return result.Report, nil
+	return &result, nil
 }

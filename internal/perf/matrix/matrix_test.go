@@ -88,13 +88,21 @@ func TestMatrix(t *testing.T) {
 
 func named(t *testing.T, name string) matrix.Plan {
 	t.Helper()
-	for _, p := range matrix.Plans {
-		if p.Name == name {
-			return p
-		}
+	list, err := matrix.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no plan %q", name)
-	return matrix.Plan{}
+	return list[0]
+}
+
+// TestLookup: what is no plan is said with those that there are.
+func TestLookup(t *testing.T) {
+	if list, err := matrix.Lookup("pause", "one way"); err != nil || len(list) != 2 || list[1].Name != "one way" {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, err := matrix.Lookup("pause", "way"); err == nil || !strings.Contains(err.Error(), `no plan "way"; there are reset, silence, one way`) {
+		t.Error(err)
+	}
 }
 
 // TestNothing: cells that there are not.
