@@ -9,28 +9,6 @@ import (
 	"github.com/openbraid/braid/fault"
 )
 
-// Event is what happened to a lane or an endpoint, and a line of an events file. Times are of the run's clock.
-type Event struct {
-	T        float64 `json:"t"` // seconds since the end of the warm-up
-	Side     string  `json:"side"`
-	Endpoint string  `json:"endpoint,omitempty"` // address of the peer
-	Lane     int     `json:"lane"`               // slot; -1: none, or not known
-	Name     string  `json:"name,omitempty"`     // "local->remote"
-	Instance string  `json:"instance,omitempty"`
-	Device   string  `json:"device,omitempty"`
-	Event    string  `json:"event"` // LaneUp, LaneDown, HandedOver, ...; FaultOn, FaultOff
-	Error    string  `json:"error,omitempty"`
-	Rule     string  `json:"rule,omitempty"` // of FaultOn and FaultOff
-
-	Posted       uint64 `json:"posted,omitempty"` // bytes, of LaneDown and HandedOver
-	Acked        uint64 `json:"acked,omitempty"`  // of LaneDown
-	PeerAccepted uint64 `json:"peer_accepted,omitempty"`
-	Replayed     uint64 `json:"replayed,omitempty"`
-
-	Local, Remote string        `json:"-"`
-	At            time.Duration `json:"-"`
-}
-
 // Span is a time without any completion.
 type Span struct{ From, To time.Duration }
 
@@ -237,9 +215,9 @@ func (j *judge) standing(h fault.Hit, at time.Duration) (up *Event) {
 		e := &j.Events[i]
 		switch {
 		case e.At > at || !is(e, h):
-		case e.Event == "LaneUp":
+		case e.Event == LaneUp:
 			up = e
-		case e.Event == "LaneDown" && up != nil && e.Instance == up.Instance:
+		case e.Event == LaneDown && up != nil && e.Instance == up.Instance:
 			up = nil
 		}
 	}
@@ -249,7 +227,7 @@ func (j *judge) standing(h fault.Hit, at time.Duration) (up *Event) {
 func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 	x := Cut{Lane: h.Slot, Name: up.Name, Kind: s.Kind.String(), At: up.T + (k.At - up.At).Seconds(), BlackoutMS: -1, GapMS: ms(j.gap(k.At, k.At+time.Second))}
 	of := func(e *Event) bool { return e.Instance == up.Instance }
-	down, over := j.find("LaneDown", of), j.find("HandedOver", of)
+	down, over := j.find(LaneDown, of), j.find(HandedOver, of)
 	switch {
 	case j.killed > 0 && down == nil: // the peer's death may have come first
 		return
@@ -334,9 +312,9 @@ func (j *judge) left(but map[int]bool, from, to time.Duration) bool {
 	for i := range j.Events {
 		e := &j.Events[i]
 		switch {
-		case e.Event == "LaneUp" && e.At <= from && !but[e.Lane]:
+		case e.Event == LaneUp && e.At <= from && !but[e.Lane]:
 			stood[e.Instance] = true
-		case e.Event == "LaneDown" && e.At < to:
+		case e.Event == LaneDown && e.At < to:
 			delete(stood, e.Instance)
 		}
 	}
@@ -362,14 +340,14 @@ func (j *judge) others(s *fault.Status, from, to time.Duration) bool {
 // lanes: those went down that a rule hit, and no others; all are back.
 func (j *judge) lanes() {
 	for i := range j.Events {
-		if e := &j.Events[i]; e.Event == "LaneDown" && !j.excused(e) {
+		if e := &j.Events[i]; e.Event == LaneDown && !j.excused(e) {
 			j.problem("lane %d (%s) went down, and no rule was about it: %s", e.Lane, e.Name, e.Error)
 		}
 	}
 	for _, s := range j.Rules {
 		for _, k := range s.Strokes {
 			// One that was idle meanwhile may not have noticed.
-			if s.Action == fault.Iface && s.Hits > 0 && j.find("LaneUp", func(e *Event) bool { return e.Device == s.Device && e.At <= k.At }) == nil {
+			if s.Action == fault.Iface && s.Hits > 0 && j.find(LaneUp, func(e *Event) bool { return e.Device == s.Device && e.At <= k.At }) == nil {
 				j.silent = append(j.silent, fmt.Sprintf("%v: no lane was on it", s.Rule))
 				break
 			}

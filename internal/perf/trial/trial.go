@@ -180,9 +180,9 @@ func (t *Trial) told(r fault.Rule, begin bool, at time.Duration) {
 	if t.enc == nil {
 		return
 	}
-	x := verdict.Event{Side: "client", Event: "FaultOff", Lane: -1, Rule: r.String(), At: at}
+	x := verdict.Event{Side: "client", Event: verdict.FaultOff, Lane: -1, Rule: r.String(), At: at}
 	if begin {
-		x.Event = "FaultOn"
+		x.Event = verdict.FaultOn
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

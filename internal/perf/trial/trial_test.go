@@ -4,11 +4,27 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/verdict"
 )
+
+// TestKinds: an event is called in the file of --events what braid calls it, and what the judge knows it by.
+func TestKinds(t *testing.T) {
+	name := func(k braid.EventKind) (s string) {
+		defer func() { _ = recover() }() // there are no more
+		return k.String()
+	}
+	var kinds []string
+	for k := braid.EventKind(0); name(k) != ""; k++ {
+		kinds = append(kinds, name(k))
+	}
+	if kinds = append(kinds, verdict.FaultOn, verdict.FaultOff); !slices.Equal(kinds, verdict.Kinds[:]) {
+		t.Errorf("%q are told, and %q are known", kinds, verdict.Kinds)
+	}
+}
 
 // TestLaneGivenUp: what is told of a lane that never stood again is written down in the slot that it had.
 func TestLaneGivenUp(t *testing.T) {
