@@ -120,6 +120,12 @@ fuzz: ## FUZZTIME=10s for every fuzz target there is
 bench: ## benchmarks; BENCH= and PKG= choose
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
+PAIRS ?= 1600
+
+.PHONY: pairmodes
+pairmodes: ## what failover costs beside none: every test, 8 bytes, 4 KiB, 1 MiB, tcp and rc, PAIRS=1600 pairs of blocks each; ratio, 95 % and whether the goal is met; half an hour
+	$(GO) run ./bench --only '^pair/' --pairs $(PAIRS)
+
 .PHONY: mutants
 mutants: ## break the code on purpose, rule by rule; the tests must notice each
 	BRAID_MUTANTS=1 $(GO) test -count=1 -timeout 20m -v ./test/mutants

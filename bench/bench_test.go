@@ -13,25 +13,27 @@ import (
 	"github.com/openbraid/braid/bench/duel"
 	"github.com/openbraid/braid/bench/rival"
 	"github.com/openbraid/braid/internal/perf"
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/median"
 )
 
-// From 4 KiB on the whole interval must keep the bound, below the medians.
+// The whole interval must keep the bound, of a small operation in percent or in nanoseconds.
 func TestModeVerdict(t *testing.T) {
-	cheap := &perf.Pair{Ratio: 1.10, Low: 1.05, High: 1.15, DeltaNS: median.Interval{Median: 4}}
-	wide := &perf.Pair{Ratio: 0.96, Low: 0.949, High: 1.04, DeltaNS: median.Interval{Median: -231}}
-	dear := &perf.Pair{Ratio: 1.03, Low: 1.02, High: 1.04, DeltaNS: median.Interval{Median: 6}}
-	tight := &perf.Pair{Ratio: 1.01, Low: 1, High: 1.02, DeltaNS: median.Interval{Median: 120}}
+	ns := func(high float64) median.Interval { return median.Interval{Median: high - 1, High: high} }
+	cheap := &perf.Pair{Ratio: 1.10, Low: 1.05, High: 1.15, DeltaNS: ns(5)}
+	wide := &perf.Pair{Ratio: 0.96, Low: 0.949, High: 1.04, DeltaNS: median.Interval{Median: -231, High: 400}}
+	dear := &perf.Pair{Ratio: 1.03, Low: 1.02, High: 1.04, DeltaNS: ns(6)}
+	tight := &perf.Pair{Ratio: 1.01, Low: 1, High: 1.02, DeltaNS: ns(120)}
 	for _, c := range []struct {
 		size int
 		p    *perf.Pair
 		want string
 	}{
-		{8, cheap, "ok"}, {4 * rival.KiB, cheap, "MISSED"}, {8, wide, "ok"}, {4*rival.KiB - 1, wide, "ok"}, {4 * rival.KiB, wide, "MISSED"}, {rival.MiB, wide, "MISSED"},
-		{8, dear, "MISSED"}, {4 * rival.KiB, tight, "ok"},
+		{8, cheap, "ok"}, {4 * rival.KiB, cheap, "MISSED"}, {8, wide, "MISSED"}, {4 * rival.KiB, wide, "MISSED"}, {rival.MiB, wide, "MISSED"},
+		{8, dear, "MISSED"}, {8, tight, "ok"}, {4 * rival.KiB, tight, "ok"},
 	} {
-		if r := modeRow("x", c.size, c.p); r.Verdict != c.want {
+		if r := modeRow("x", c.size, c.p); r.Verdict != c.want || !strings.HasSuffix(r.Goal, "(upper end)") {
 			t.Errorf("%d bytes: %+v, not %s", c.size, r, c.want)
 		}
 	}
@@ -42,7 +44,7 @@ func TestModeRows(t *testing.T) {
 	dir := t.TempDir()
 	asked := filepath.Join(dir, "asked")
 	braid := filepath.Join(dir, "braid") // says what it was asked, and an answer that misses the goal
-	script := "#!/bin/sh\necho \"$@\" >> " + asked + "\necho '" + `{"pair":{"ratio":1.03,"low":1.021,"high":1.04,"pairs":200}}` + "'\n"
+	script := "#!/bin/sh\necho \"$@\" >> " + asked + "\necho '" + `{"pair":{"ratio":1.03,"low":1.021,"high":1.04,"delta_ns":{"median":3,"low":1,"high":5},"pairs":200}}` + "'\n"
 	if err := os.WriteFile(braid, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +68,38 @@ func TestModeRows(t *testing.T) {
 	said, err := os.ReadFile(asked)
 	if err != nil || !strings.Contains(string(said), "--pair-modes -t put_bw -s 32768 --pairs 200") {
 		t.Errorf("%s, %v", said, err)
+	}
+}
+
+// TestPairRows: every test has its rows over both transports, as perftest would have them, and none of them runs unasked.
+func TestPairRows(t *testing.T) {
+	b := &bench{Only: "^nothing$", only: regexp.MustCompile("^pair"), Pairs: 200, cpuA: "0", cpuB: "1"}
+	runs := map[string]int{}
+	for _, r := range pairRuns() {
+		x, err := catalog.Lookup(r.test)
+		if err != nil || !b.wants(r.name) || r.name != "pair/"+r.transport+"/"+r.test+"/"+rival.SizeName(r.size) {
+			t.Errorf("%+v: %v", r, err)
+		}
+		p := perf.PairParams{Params: perf.Params{Test: r.test, Size: r.size, Setup: perf.Setup{Transport: r.transport, Shared: x.Stream}}, Pairs: b.Pairs}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
+		if line := strings.Join(b.args(r), " "); !strings.Contains(line, "-t "+r.test+" ") || !strings.Contains(line, "--transport "+r.transport) || strings.Contains(line, "--shared") != x.Stream {
+			t.Errorf("%+v: %s", r, line)
+		}
+		runs[r.transport+" "+r.test]++
+	}
+	for _, n := range catalog.Names() {
+		x, _ := catalog.Lookup(n[0])
+		for _, transport := range []string{"tcp", "rc"} {
+			if want := map[bool]int{false: 3, true: 1}[x.Atomic]; runs[transport+" "+n[0]] != want {
+				t.Errorf("%s over %s has %d rows, not %d", n[0], transport, runs[transport+" "+n[0]], want)
+			}
+		}
+	}
+	b.Only, b.only, b.Braid = "", regexp.MustCompile("^pair"), "no such program"
+	if rows, err := b.modes(t.Context()); err != nil || len(rows) > 0 {
+		t.Errorf("nobody asked: %v, %v", rows, err)
 	}
 }
 

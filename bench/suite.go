@@ -1,16 +1,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"strconv"
-
 	"github.com/openbraid/braid/bench/duel"
 	"github.com/openbraid/braid/bench/echo"
 	"github.com/openbraid/braid/bench/rival"
-	"github.com/openbraid/braid/internal/perf"
-	"github.com/openbraid/braid/internal/perf/cpu"
-	"github.com/openbraid/braid/internal/perf/median"
 )
 
 // againstUCX are the comparisons with ucx_perftest's ucp_... tests.
@@ -65,56 +58,4 @@ func (b *bench) againstOthers() []duel.Comparison {
 		})
 	}
 	return list
-}
-
-// smallNS is what failover may cost a small operation when that is more than 2 %.
-const smallNS = 5
-
-// modeSizes are the sizes at which error modes are compared. 16 and 32 KiB are those where the goal is missed: the smallest that are lent, of which a
-// window is half a MiB or one.
-func modeSizes(test string) []int {
-	if test == "am_lat" {
-		return []int{8, 4 * rival.KiB}
-	}
-	return []int{8, 4 * rival.KiB, 16 * rival.KiB, 32 * rival.KiB, 64 * rival.KiB, rival.MiB}
-}
-
-// modes compare failover and none.
-func (b *bench) modes(ctx context.Context) (rows []duel.Row, err error) {
-	for _, test := range []string{"am_bw", "put_bw", "am_lat"} {
-		for _, size := range modeSizes(test) {
-			name := fmt.Sprintf("modes/%s/%s", test, rival.SizeName(size))
-			if !b.wants(name) {
-				continue
-			}
-			args := []string{"perftest", "--spawn", "--json", "--pair-modes", "-t", test, "-s", strconv.Itoa(size), "--pairs", strconv.Itoa(b.Pairs)}
-			if cpu.CanPin {
-				args = append(args, "--cpus", b.cpuA+","+b.cpuB)
-			}
-			r, err := b.programs().Perftest(ctx, args)
-			if err != nil {
-				return rows, err
-			}
-			rows = append(rows, modeRow(name, size, r.Pair))
-		}
-	}
-	return rows, nil
-}
-
-// modeRow judges what failover costs. From 4 KiB on the upper end of the interval must keep the bound: a median that keeps it says
-// nothing as long as the interval reaches beyond. Below, the bound is the larger of 2 % and smallNS, and the medians are
-// judged: where an operation takes 200 ns, the interval is wider than the bound, whatever failover costs.
-func modeRow(name string, size int, p *perf.Pair) duel.Row {
-	g := duel.AtMost(1.02)
-	r := duel.Row{
-		Name: name, Peer: "mode none", Unit: "ns more", Pairs: p.Pairs, Ours: p.DeltaNS.Median,
-		Ratio: &median.Interval{Median: p.Ratio, Low: p.Low, High: p.High}, Goal: g.String() + " (upper end)", Verdict: g.Verdict(p.High),
-	}
-	if size < 4*rival.KiB {
-		r.Goal, r.Verdict = fmt.Sprintf("<= %g or %d ns", g.Bound(), smallNS), g.Verdict(p.Ratio)
-		if p.DeltaNS.Median <= smallNS {
-			r.Verdict = "ok"
-		}
-	}
-	return r
 }

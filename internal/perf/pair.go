@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/perf/catalog"
 	"github.com/openbraid/braid/internal/perf/median"
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/pattern"
@@ -60,7 +61,7 @@ func (p *PairParams) Validate() error {
 		return fmt.Errorf("--pairs %d: %d to a million", p.Pairs, minPairs)
 	case p.Block < 100*time.Microsecond || p.Block > time.Second:
 		return fmt.Errorf("--block %v: 100us to 1s", p.Block)
-	case !p.IsLatency() && p.Outstanding < minWindow:
+	case !p.IsLatency() && !catalog.Waits(p.Test) && p.Outstanding < minWindow: // a stream has no window, and always something to write
 		return fmt.Errorf("-O %d: at least %d with --pair-modes, or each block measures waiting instead of work", p.Outstanding, minWindow)
 	}
 	return nil
