@@ -34,7 +34,7 @@ func (s *cutStream) sound() error {
 		return transport.ErrAgain
 	case shm.Reset:
 		return transport.ErrReset
-	case shm.Sound, shm.Mute, shm.Deaf, shm.Hide: // the last three are not for a stream
+	case shm.Sound, shm.Mute, shm.Deaf, shm.Hide, shm.Apart: // the last four are not for a stream
 	}
 	return nil
 }

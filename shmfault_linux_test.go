@@ -30,6 +30,11 @@ func TestFaultsOfMemory(t *testing.T) {
 				}
 			}}, braid.Options{})
 			p.bw.HandleAM(1, func(*braid.Message) {})
+			sum, err := p.bn.Alloc(64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			word, added := p.a.Word64(sum.Key(braid.Atomic), 0), uint64(0)
 			if got := kinds(p.a); got != "shm tcp" {
 				t.Fatalf("lanes: %s", got)
 			}
@@ -37,21 +42,38 @@ func TestFaultsOfMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inj.Apply(r)
 			say := func() {
 				if err := p.a.SendAM(ctx, 1, nil, make([]byte, 100)); err != nil {
 					t.Fatal(err)
 				}
+				if err := word.Add(ctx, 1); err != nil {
+					t.Fatal(err)
+				}
+				added++
 				if err := p.a.Flush(ctx); err != nil {
 					t.Fatal(err)
 				}
 				inj.Advance()
 			}
+			direct := func() uint64 { return p.a.Stats().Direct }
+			directly := func(when string) {
+				for was, stop := direct(), time.Now().Add(20*time.Second); direct() == was; say() {
+					if time.Now().After(stop) {
+						t.Fatalf("%s: no word is added to directly", when)
+					}
+				}
+			}
+			directly("before")
+			inj.Apply(r)
 			for lost.Load() == 0 {
 				say()
 			}
 			for back.Load() == 0 {
 				say()
+			}
+			directly("behind it")
+			if n := direct(); sum.Load64(0) != added || n == added {
+				t.Errorf("%d is the sum of %d, of which %d were added directly", sum.Load64(0), added, n)
 			}
 			if s := inj.Report()[0]; s.Streams != 1 || lost.Load() != 1 {
 				t.Errorf("%d connections were cut, %d lanes were lost: %+v", s.Streams, lost.Load(), s)

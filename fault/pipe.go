@@ -22,6 +22,7 @@ type Held struct {
 	Reset  bool // it is broken, and both sides are told
 	Tx, Rx bool // nothing leaves; nothing is taken
 	Hidden bool // the peer is not told if it ends here
+	Ruled  bool // a rule is in force on it, whatever that does now: what could go around it would go around the rule
 }
 
 // Pipe makes one between these addresses.
@@ -108,10 +109,11 @@ func (p *Pipe) Held(busy bool) (h Held) {
 	switch by := p.by; {
 	case by == nil:
 	case by.Kind == Reset:
-		return Held{Reset: true}
+		return Held{Reset: true, Ruled: true}
 	default:
 		h = Held{Tx: by.Dir.Sent(), Rx: by.Dir.Received(), Hidden: by.Dir.Sent()}
 	}
+	h.Ruled = p.by != nil || len(p.gates) > 0
 	for _, g := range p.gates {
 		tx := g.Action == Pause && g.Dir.Sent()
 		rate := g.Dir.Received() && g.full(p.inj, false)

@@ -10,5 +10,5 @@
 // Invariants:
 //
 //  1. Each connection is one of a part's own: mix stands between when it is made, and never after.
-//  2. The limits are the smallest of all parts; a promise holds if every part makes it.
+//  2. The limits are the smallest of all parts; a promise holds if every part makes it. Memory that one part can lend is lent over its connections.
 package mix

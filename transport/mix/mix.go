@@ -26,7 +26,21 @@ type mix struct {
 // New makes one transport of several. The first part that takes an address has it; rest has those that no part takes.
 //
 // Source: the lanes of one ucp_ep over several uct_iface.
-func New(rest transport.Transport, parts ...Part) transport.Transport { return &mix{rest, parts} }
+func New(rest transport.Transport, parts ...Part) transport.Transport {
+	m := &mix{rest, parts}
+	for _, t := range m.all() {
+		if l, ok := t.(transport.Lender); ok {
+			return lending{m, l}
+		}
+	}
+	return m
+}
+
+// lending is a mix of which a part can lend memory: the first one that can does.
+type lending struct {
+	*mix
+	transport.Lender
+}
 
 // Name implements transport.Transport.
 func (*mix) Name() string { return "mix" }

@@ -1,6 +1,7 @@
 package mix_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -48,5 +49,31 @@ func TestDifferentTransports(t *testing.T) {
 	defer i.Close()
 	if _, err := i.Dial("a0", "b0:1", transport.Options{}, nil); err == nil {
 		t.Error("a dial from one transport's address to another's")
+	}
+}
+
+// lender is a transport that lends.
+type lender struct{ transport.Transport }
+
+func (lender) Export(int) (transport.Export, error) { return nil, errLent }
+
+var errLent = errors.New("asked")
+
+// TestLends: memory is lent by the part that can, and by nobody if none can.
+func TestLends(t *testing.T) {
+	n := sim.New(1, sim.Config{})
+	a, b := n.Host("a"), n.Host("b")
+	none := func(string) bool { return false }
+	if _, ok := mix.New(a, mix.Part{Transport: b, Takes: none}).(transport.Lender); ok {
+		t.Error("nobody can, and it is said that the mix does")
+	}
+	for _, m := range []transport.Transport{mix.New(lender{a}, mix.Part{Transport: b, Takes: none}), mix.New(a, mix.Part{Transport: lender{b}, Takes: none})} {
+		l, ok := m.(transport.Lender)
+		if !ok {
+			t.Fatal("a part can, and the mix does not")
+		}
+		if _, err := l.Export(1); !errors.Is(err, errLent) {
+			t.Error(err)
+		}
 	}
 }

@@ -47,8 +47,11 @@ func (ep *endpoint) cut() bool {
 	if was&^ep.fault&Mute != 0 {
 		ep.soil() // what was held back
 	}
-	if ep.fault != Sound {
-		ep.endLoans()
+	if ep.fault == Sound {
+		ep.borrowed.Open()
+	} else {
+		ep.lent.Shut(ep.f.desk)
+		ep.borrowed.Close()
 	}
 	if ep.fault&Reset != 0 && ep.failing == nil {
 		ep.fail("connection", errCut)

@@ -47,6 +47,7 @@ const (
 	Deaf                    // nothing is taken; what has arrived is taken when it is over
 	Hide                    // the peer is not told that this side ends it
 	Reset                   // broken, and both sides are told; for good
+	Apart                   // what was borrowed is not used, and what was lent is ended, as with all the others
 
 	Sound  Fault = 0
 	Silent       = Mute | Deaf | Hide // nothing arrives and nothing leaves, and nobody is told

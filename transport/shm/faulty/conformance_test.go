@@ -25,6 +25,7 @@ type world struct {
 	env            transport.Env
 	inj            *fault.Injector
 	client, server transport.Iface
+	lends          transport.Lender // the server's
 }
 
 func newWorld(t testing.TB, now func() time.Duration) *world {
@@ -36,10 +37,12 @@ func newWorld(t testing.TB, now func() time.Duration) *world {
 		Log:  slog.New(slog.DiscardHandler),
 	}}
 	w.inj = fault.New(w.env.Now)
+	server := shm.New(o)
+	w.lends = server.(transport.Lender)
 	for _, x := range []struct {
 		to *transport.Iface
 		of transport.Transport
-	}{{&w.client, faulty.New(o, w.inj)}, {&w.server, shm.New(o)}} {
+	}{{&w.client, faulty.New(o, w.inj)}, {&w.server, server}} {
 		f, err := x.of.Open(w.env)
 		if err != nil {
 			t.Fatal(err)

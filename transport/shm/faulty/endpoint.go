@@ -39,6 +39,14 @@ func (e *endpoint) Post(f *transport.Frame) transport.Status {
 	return s
 }
 
+// Borrow implements transport.Borrower.
+func (e *endpoint) Borrow(key transport.MemKey) *transport.Window {
+	if b, ok := e.Endpoint.(transport.Borrower); ok && !e.over {
+		return b.Borrow(key)
+	}
+	return nil
+}
+
 // room tells of it, if somebody still waits.
 func (e *endpoint) room() int {
 	if e.over {

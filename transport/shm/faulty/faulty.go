@@ -58,7 +58,7 @@ func (f *iface) fault(local, remote string) shm.Fault {
 	for _, x := range []struct {
 		on  bool
 		bit shm.Fault
-	}{{h.Tx, shm.Mute}, {h.Rx, shm.Deaf}, {h.Hidden, shm.Hide}} {
+	}{{h.Tx, shm.Mute}, {h.Rx, shm.Deaf}, {h.Hidden, shm.Hide}, {h.Ruled, shm.Apart}} {
 		if x.on {
 			bits |= x.bit
 		}

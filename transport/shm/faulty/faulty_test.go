@@ -21,14 +21,18 @@ type end struct {
 	err       error
 	full      bool
 	roomAgain int
+	lent      transport.Export
 }
 
-func (e *end) Connected()                               { e.up = true }
-func (*end) Place(uint8, []byte, int) []byte            { return nil }
-func (e *end) Frame(in *transport.Incoming)             { e.bytes += len(in.Head) + len(in.Payload) }
-func (e *end) Room()                                    { e.full = false; e.roomAgain++ }
-func (e *end) Sent(uint64)                              {}
-func (e *end) Executed(uint64, error)                   { e.executed++ }
+func (e *end) Connected()                    { e.up = true }
+func (*end) Place(uint8, []byte, int) []byte { return nil }
+func (e *end) Frame(in *transport.Incoming)  { e.bytes += len(in.Head) + len(in.Payload) }
+func (e *end) Room()                         { e.full = false; e.roomAgain++ }
+func (e *end) Sent(uint64)                   {}
+func (e *end) Executed(uint64, error)        { e.executed++ }
+func (e *end) Lend(transport.MemKey) transport.Loan {
+	return transport.Loan{Export: e.lent, Rights: 1, Write: true}
+}
 func (e *end) OnError(err error) (d transport.Decision) { e.err = err; return transport.Hold }
 func (e *end) Accepted(ep transport.Endpoint) (transport.Sink, transport.Options) {
 	e.ep = ep
@@ -229,5 +233,42 @@ func TestRate(t *testing.T) {
 			t.Errorf("%s: told %d times of room", text, from.roomAgain)
 		}
 		c.hits(t, true)
+	}
+}
+
+// TestBorrow: what is borrowed goes back as soon as a rule is in force, whatever that does, and is borrowed again when it is over; not over a connection that was cut.
+func TestBorrow(t *testing.T) {
+	c := newCouple(t)
+	var err error
+	if c.y.lent, err = c.lends.Export(64); err != nil {
+		t.Fatal(err)
+	}
+	over, key := c.x.ep.(transport.Borrower), transport.MemKey{1}
+	enters := func(w *transport.Window) bool {
+		if w == nil || w.Enter() == nil {
+			return false
+		}
+		w.Leave()
+		return true
+	}
+	for _, text := range []string{"pause for=10ms", "pause dir=rx for=10ms", "rate 1Mbit for=10ms", "cut kind=silence dir=tx for=10ms"} {
+		r, err := fault.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := over.Borrow(key)
+		for stop := time.Now().Add(20 * time.Second); !enters(w); w = over.Borrow(key) {
+			if c.turn(); time.Now().After(stop) {
+				t.Fatalf("before %s: nothing is borrowed", text)
+			}
+		}
+		c.inj.Apply(r)
+		c.turn()
+		if enters(w) || enters(over.Borrow(key)) {
+			t.Errorf("%s: it is in force, and its memory is still copied", text)
+		}
+		if c.run(11 * ms); r.Action == fault.Cut && enters(over.Borrow(key)) {
+			t.Errorf("%s: it is over, and memory is borrowed over what was cut", text)
+		}
 	}
 }

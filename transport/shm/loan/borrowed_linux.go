@@ -59,14 +59,16 @@ type Borrowed struct {
 	by      map[transport.MemKey]*item
 	last    transport.MemKey // found last, and what came of it so far
 	lastWin *transport.Window
-	waiting int // items that are asked for
+	waiting int  // items that are asked for
+	closed  bool // nobody gets in, until Open
 }
 
 // item is what became of a key: asked for, here, or refused.
 type item struct {
-	asked bool
-	win   *transport.Window // nil: not here
-	mem   *segment.Borrowed
+	asked  bool
+	rights uint8
+	win    *transport.Window // nil: not here, or nobody gets in
+	mem    *segment.Borrowed // nil: not here
 }
 
 // Waiting is how much is asked for and not answered: the socket may bring it.
@@ -107,7 +109,7 @@ func (b *Borrowed) Ask(key transport.MemKey) bool {
 func (b *Borrowed) forget() bool {
 	n := len(b.by)
 	for key, x := range b.by { // in any order
-		if !x.asked && x.win == nil {
+		if !x.asked && x.mem == nil {
 			delete(b.by, key)
 		}
 	}
@@ -144,8 +146,43 @@ func (b *Borrowed) Here(msg []byte, fd int) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", transport.ErrProtocol, err)
 	}
-	x.mem, x.win = mem, transport.NewWindow(mem.Bytes(), mem.Gate(), o.rights)
+	x.mem, x.rights = mem, o.rights
+	if !b.closed {
+		x.open()
+	}
 	return nil
+}
+
+// open lets its owner in.
+func (x *item) open() { x.win = transport.NewWindow(x.mem.Bytes(), x.mem.Gate(), x.rights) }
+
+// Close lets nobody in to what was borrowed and will be, until Open: it is kept. Nobody is inside: copies are made by who calls this.
+func (b *Borrowed) Close() {
+	if b.closed {
+		return
+	}
+	b.closed = true
+	for _, x := range b.by { // in any order
+		if x.win != nil {
+			x.win.Close()
+			x.win = nil
+		}
+	}
+	b.last, b.lastWin = transport.MemKey{}, nil
+}
+
+// Open ends what Close began.
+func (b *Borrowed) Open() {
+	if !b.closed {
+		return
+	}
+	b.closed = false
+	for _, x := range b.by { // in any order
+		if x.mem != nil {
+			x.open()
+		}
+	}
+	b.last, b.lastWin = transport.MemKey{}, nil
 }
 
 // Recalled unmaps what the peer wants back, or notes that he lends nothing.
@@ -153,11 +190,11 @@ func (b *Borrowed) Here(msg []byte, fd int) error {
 // Errors: transport.ErrProtocol.
 func (b *Borrowed) Recalled(key transport.MemKey) error {
 	x := b.by[key]
-	if x == nil || !x.asked && x.win == nil {
+	if x == nil || !x.asked && x.mem == nil {
 		return fmt.Errorf("%w: the peer wants memory back that nobody has", transport.ErrProtocol)
 	}
 	b.told(x)
-	if x.win != nil {
+	if x.mem != nil {
 		x.drop()
 		delete(b.by, key)
 	}
@@ -167,9 +204,11 @@ func (b *Borrowed) Recalled(key transport.MemKey) error {
 func (x *item) drop() {
 	if x.win != nil {
 		x.win.Close()
-		x.mem.Close()
-		x.win, x.mem = nil, nil
 	}
+	if x.mem != nil {
+		x.mem.Close()
+	}
+	x.win, x.mem = nil, nil
 }
 
 // GiveBack unmaps all that was borrowed. Nobody is inside: copies are made by who calls this.
