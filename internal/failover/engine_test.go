@@ -69,9 +69,13 @@ func (r *runner) do(s int, e Event, a Action) {
 	}
 }
 
-// failed: an endpoint may fail only because the peer's process is another one.
+// failed: an endpoint may fail only because the peer's process is another one, or its endpoint.
 func (r *runner) failed(s int, err error) {
-	if !errors.Is(err, ErrPeerRestarted) || r.node[1-s].restarts == 0 {
+	want := ErrPeerRestarted
+	if r.cfg.reopens {
+		want = ErrPeerEnded
+	}
+	if !errors.Is(err, want) || r.node[1-s].restarts == 0 {
 		r.violated("%s: %v", wire.Side(s), err)
 	}
 	r.node[s].queue = [queues]queue{}
@@ -232,7 +236,7 @@ func (r *runner) deliver(s int, i uint8) {
 	case fHello:
 		r.hello(s, i, f)
 	case fClosed:
-		r.step(s, Event{What: ClosedArrived, ID: on, Echo: true, Restarted: r.names(s).Restarted(lives[1-s] + uint64(f.from))})
+		r.step(s, Event{What: ClosedArrived, ID: on, Echo: true, Restarted: r.names(s).Restarted(r.identity(1-s, f.from).Incarnation)})
 	case fHelloAck:
 		if r.cfg.confirm && r.m[s].State(on) == Opening {
 			r.pipe[s][i].push(frame{kind: fConfirm})
@@ -267,9 +271,17 @@ const longAgo = 99 // is a life that the dialer's process never had
 // names are the ends of the endpoint as side s knows them.
 func (r *runner) names(s int) Names {
 	return Names{
-		Mine:  Identity{Incarnation: lives[s] + uint64(r.node[s].restarts) + 1, Endpoint: 1},
-		Yours: Identity{Incarnation: lives[1-s] + 1, Endpoint: 1},
+		Mine:  r.identity(s, r.node[s].restarts+1),
+		Yours: r.identity(1-s, 1),
 	}
+}
+
+// identity is that of a side's end in the life of this number.
+func (r *runner) identity(s int, life uint8) Identity {
+	if r.cfg.reopens {
+		return Identity{Incarnation: lives[s], Endpoint: uint64(life)}
+	}
+	return Identity{Incarnation: lives[s] + uint64(life), Endpoint: 1}
 }
 
 func (r *runner) hello(s int, i uint8, f frame) {
@@ -279,7 +291,7 @@ func (r *runner) hello(s int, i uint8, f frame) {
 			r.endpointClosed(s, i)
 			return
 		}
-		what = r.names(s).Hello(Identity{Incarnation: lives[1-s] + uint64(f.from), Endpoint: 1})
+		what = r.names(s).Hello(r.identity(1-s, f.from))
 	}
 	if what == StrangerArrived && r.cfg.without == rule9Proof {
 		r.violated("%s takes a late HELLO for a proof that its peer has restarted (R9)", wire.Side(s))

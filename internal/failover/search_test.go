@@ -164,7 +164,8 @@ type search struct {
 	depth  int
 	max    int
 
-	outcomes map[ending]bool // of the ends; nil: nobody asks
+	outcomes map[ending]bool     // of the ends; nil: nobody asks
+	each     func(*runner) error // is shown each state, and may leave the machines in another; nil: nobody looks
 }
 
 // visit goes on from the runner's world, of which key is the hash.
@@ -181,6 +182,12 @@ func (x *search) visit(key uint64) error {
 	w := x.worlds[depth]
 	*w = x.r.world
 	x.seen.put(key, true)
+	if x.each != nil {
+		if err := x.each(x.r); err != nil {
+			return err
+		}
+		x.r.set(w)
+	}
 	var room [96]move
 	moves, owed := x.r.moves(room[:0])
 	if owed == 0 {

@@ -93,6 +93,7 @@ type config struct {
 	cuts, oneWay, doubts uint8    // budgets: breaks of both directions, of one, false suspicions
 	opens                [2]uint8 // budget: attempts of each side
 	cancels, restarts    uint8
+	reopens              bool  // what restarts is the endpoint alone, in its process
 	ring                 uint8 // frames that a lane keeps until they are acknowledged; 0: as many as come
 	credits              int   // fetches that may be unanswered; 0: any number
 	late                 bool  // a HELLO of the dialer's process of long ago is still on its way

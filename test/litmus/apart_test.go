@@ -251,20 +251,20 @@ func (s *state) due(added []sim.Due) {
 	s.dues = slices.Compact(ds)
 }
 
-// cutOff is s after a connection was cut.
-func (s *state) cutOff(local string, kind sim.Kind) *state {
+// cutOff is s after a connection was cut, or one direction of it.
+func (s *state) cutOff(st step, silent bool) *state {
 	t := s.clone()
 	t.cut++
 	for i := range t.ends {
-		if e := &t.ends[i]; e.Local == local {
+		if e := &t.ends[i]; e.Local == st.cut {
 			both := []uint32{e.ID, e.Peer}
-			for _, id := range both {
-				if e := t.end(id); e != nil {
-					e.Broken, e.Mute = true, e.Mute || kind == sim.Silence
+			for k, id := range both {
+				if e := t.end(id); e != nil && st.dir != [...]sim.Dir{sim.In, sim.Out}[k] {
+					e.Broken, e.Mute = true, e.Mute || silent
 				}
 			}
 			for _, id := range both {
-				if kind != sim.Silence {
+				if !silent {
 					t.tell(id, sim.ToldCut)
 				}
 			}

@@ -17,8 +17,9 @@ const patience = 20 * time.Second
 // step is one thing that can happen.
 type step struct {
 	do  doing
-	end uint32 // at which something arrives
-	cut string // the lane, by the address of its end
+	end uint32  // at which something arrives
+	cut string  // the lane, by the address of its end
+	dir sim.Dir // what of it, as seen from there
 }
 
 type doing uint8
@@ -120,6 +121,10 @@ func (x *explorer) breaks(s *state) (all []step) {
 	for _, l := range s.local {
 		if k := x.know[l]; k != nil {
 			for _, lane := range k.up {
+				if x.kind == oneWay {
+					all = append(all, step{do: doCut, cut: lane, dir: sim.Out}, step{do: doCut, cut: lane, dir: sim.In})
+					continue
+				}
 				all = append(all, step{do: doCut, cut: lane})
 			}
 		}
@@ -151,7 +156,7 @@ func (x *explorer) take(s *state, st step, path []step) *state {
 	var events []happening
 	switch st.do {
 	case doCut:
-		t = s.cutOff(st.cut, x.kind)
+		t = s.cutOff(st, x.silent())
 	case doTime:
 		t = x.wait(s, path)
 	case doPost, doArrive, doTell:
@@ -426,7 +431,7 @@ func (x *explorer) tell(path []step) string {
 				}
 			}
 		case doCut:
-			fmt.Fprintf(&b, "   cut %s\n", st.cut)
+			fmt.Fprintf(&b, "   cut %s%s\n", st.cut, [...]string{"", ", what it sends", ", what it gets"}[st.dir])
 		case doTime:
 			fmt.Fprintf(&b, "   time passes\n")
 		}

@@ -104,6 +104,12 @@ var many = []program{
 	{"P @c P || P @0 | P", 1, 0, sim.Reset},
 	{"P @c Q | P @0 | P", 1, 1, sim.Reset},
 
+	// Two cuts, of which the second one takes what the first one had replayed: the case of a reply that is lost twice. And two lanes of which each may be
+	// dead in one direction.
+	{"A", 2, 2, sim.Reset},
+	{"P", 2, 2, oneWay},
+	{"A", 2, 2, oneWay},
+
 	// What has most states.
 	{"Q | P F", 2, 1, sim.Reset},
 	{"Q | M", 2, 1, sim.Reset},

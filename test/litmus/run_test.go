@@ -1,6 +1,10 @@
 package litmus
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/openbraid/braid/transport/sim"
+)
 
 // driven is the world that makes the steps that are not known, and how far it is.
 type driven struct {
@@ -77,7 +81,11 @@ func (w *world) take(st step) {
 		panic("it can't arrive")
 	case doCut:
 		w.cut++
-		w.net.BreakLocal(st.cut, w.kind)
+		kind := sim.Reset
+		if w.silent() {
+			kind = sim.Silence
+		}
+		w.net.BreakLocal(st.cut, kind, st.dir)
 	case doTime:
 		w.passTime()
 	}

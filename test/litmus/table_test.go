@@ -62,7 +62,10 @@ func (x *explorer) one(t *testing.T, p program) result {
 }
 
 func (p program) cutting() string {
-	if p.cuts > 0 && p.kind == sim.Silence {
+	switch {
+	case p.cuts > 0 && p.kind == oneWay:
+		return fmt.Sprint(p.cuts, ", one way")
+	case p.cuts > 0 && p.silent():
 		return fmt.Sprint(p.cuts, ", silent")
 	}
 	return fmt.Sprint(p.cuts)

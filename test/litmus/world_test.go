@@ -36,6 +36,12 @@ type program struct {
 	kind  sim.Kind
 }
 
+// oneWay is a silent cut of one direction of a lane, of either.
+const oneWay = sim.Some + 1
+
+// silent says whether nobody is told of a cut.
+func (p program) silent() bool { return p.kind == sim.Silence || p.kind == oneWay }
+
 // op is one operation of the program, as its poster knows it.
 type op struct {
 	fact

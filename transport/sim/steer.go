@@ -59,11 +59,11 @@ func (p *pipe) unseen() *item {
 	return nil
 }
 
-// BreakLocal breaks the connection of which one end has this address.
-func (n *Net) BreakLocal(local string, k Kind) {
+// BreakLocal breaks the connection of which one end has this address, or one direction of it as seen from there.
+func (n *Net) BreakLocal(local string, k Kind, d Dir) {
 	for _, ep := range n.endpoints {
 		if ep.local == local {
-			n.Break(ep, k, Both)
+			n.Break(ep, k, d)
 			return
 		}
 	}
