@@ -170,7 +170,7 @@ func TestFaultUsage(t *testing.T) {
 		"perftest --spawn -t am_bw --transport shm --fault delay|5ms": "memory is never late",
 		"perftest --fault pause":                                      "--fault has no effect",
 		"perftest --fault-matrix -s 64k":                              "-s has no effect",
-		"perftest --fault-matrix --transport tcp,udp":                 "there are tcp, shm and rc",
+		"perftest --fault-matrix --transport tcp,udp":                 "there are tcp, shm, rc and verbs",
 		"perftest --fault-matrix -t am_bw,nosuch":                     "nosuch",
 		"perftest --fault-matrix --plans reset,nosuch":                `no plan "nosuch"; there are reset`,
 		"perftest --spawn -t am_bw --plans reset":                     "it is for --fault-matrix",
