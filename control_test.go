@@ -1,11 +1,14 @@
 package braid_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
 	socket "github.com/openbraid/braid/internal/control"
 	"github.com/openbraid/braid/internal/inspect"
 )
@@ -61,6 +64,9 @@ func TestControl(t *testing.T) {
 	if !eventually(func() bool { g, err := look(); return err == nil && g.Workers[0].Endpoints[0].Counts.LanesUp == 3 }) {
 		t.Error("the lane that was cut is not seen to come back")
 	}
+	if g, err := look(); err != nil || g.Workers[0].Endpoints[0].Lanes[0].Slot != 0 || g.Workers[0].Endpoints[0].Lanes[1].Slot != 1 {
+		t.Errorf("slots: %+v, %v", g, err)
+	}
 	p.an.Close()
 	if _, err := look(); err == nil {
 		t.Error("a node that is closed answers")
@@ -103,5 +109,28 @@ func TestControlOwned(t *testing.T) {
 		default:
 			w.Progress()
 		}
+	}
+}
+
+// TestSuspendedShown: a lane that is lost says since when, and an endpoint to which none came back for how long it waited.
+func TestSuspendedShown(t *testing.T) {
+	tidy(t)
+	begun := time.Now()
+	inj := fault.New(func() time.Duration { return time.Since(begun) + 1 })
+	p := connect(t, braid.Options{Lanes: 1, Faults: inj, Times: braid.Times{Suspended: 300 * time.Millisecond}}, braid.Options{})
+	time.Sleep(20 * time.Millisecond)
+	cut := time.Now()
+	inj.Apply(fault.Rule{Kind: fault.Reset})
+	if !eventually(func() bool { ls := p.a.Lanes(); return len(ls) == 1 && ls[0].State == "lost" }) {
+		t.Fatalf("%+v", p.a.Lanes())
+	}
+	if ls := p.a.Lanes(); len(ls) == 1 && ls[0].Since.Before(cut) {
+		t.Errorf("lost %v before it was cut", cut.Sub(ls[0].Since))
+	}
+	if !eventually(func() bool { return p.a.Err() != nil }) {
+		t.Fatal("it does not end")
+	}
+	if err := p.a.Err(); !errors.Is(err, braid.ErrPeerFailed) || !strings.Contains(err.Error(), "within 300ms (setting suspended)") {
+		t.Error(err)
 	}
 }

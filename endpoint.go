@@ -125,17 +125,17 @@ func (ep *Endpoint) get(ctx context.Context, post func() (*request.Request, erro
 type Lane struct {
 	Name          string // "local->remote"
 	Local, Remote string
-	Instance      string // name of this life of the lane
-	State         string // "up", "opening", "lost"
-	Path          int    // which of the dialing side's paths, -1 on the other side
-	Since         time.Time
-	Speed         int64  // of the interface here, bit/s; 0: not known
-	Rate          int64  // that it is thought to carry, measured as far as it was used, bit/s; 0 if it is not up
-	Order         bool   // messages go on it
-	Fault         string // whose it looks like that it is lost: "local port", "remote port", "path", "peer"
-	PostedBytes   uint64 // bytes of frames, ours
-	AckedBytes    uint64 // and that were acknowledged
-	AcceptedBytes uint64 // the peer's
+	Instance      string    // name of this life of the lane
+	State         string    // "up", "opening", "lost"
+	Path          int       // which of the dialing side's paths, -1 on the other side
+	Since         time.Time // when it came to be in this state
+	Speed         int64     // of the interface here, bit/s; 0: not known
+	Rate          int64     // that it is thought to carry, measured as far as it was used, bit/s; 0 if it is not up
+	Order         bool      // messages go on it
+	Fault         string    // whose it looks like that it is lost: "local port", "remote port", "path", "peer"
+	PostedBytes   uint64    // bytes of frames, ours
+	AckedBytes    uint64    // and that were acknowledged
+	AcceptedBytes uint64    // the peer's
 }
 
 // Lanes are the endpoint's lanes: those that are up, then those being opened, then those being handed over.

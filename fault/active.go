@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,13 @@ type Hit struct {
 	Slot          int
 	On            string // "tcp", "rc", "verbs" or "shm"
 	Local, Remote string // Remote is "" where one socket serves many peers
+}
+
+func (h Hit) String() string {
+	if h.Remote == "" {
+		return fmt.Sprintf("lane %d (%s %s)", h.Slot, h.On, h.Local)
+	}
+	return fmt.Sprintf("lane %d (%s %s->%s)", h.Slot, h.On, h.Local, h.Remote)
 }
 
 // Status is what became of a rule.

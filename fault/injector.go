@@ -185,6 +185,20 @@ func (i *Injector) Where(local, remote string) (slot int, device string, ok bool
 	return -1, "", false
 }
 
+// Lanes are the connections that there are, as rules would find them now: in the order of their slots.
+func (i *Injector) Lanes() []Hit {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var out []Hit
+	for _, m := range i.conns {
+		if c := m.base(); !c.gone {
+			out = append(out, Hit{c.slot, c.on, c.local, c.remote})
+		}
+	}
+	slices.SortFunc(out, func(a, b Hit) int { return a.Slot - b.Slot })
+	return out
+}
+
 // Heal ends the rules about rail, those in force and those that wait; "" ends all.
 func (i *Injector) Heal(rail string) {
 	i.mu.Lock()

@@ -45,7 +45,7 @@ func (h *Hands) kill(r fault.Rule, begin bool) (int, error) {
 		return 0, nil
 	}
 	if h.peer <= 0 {
-		return 0, errors.New("the peer's process is not known here: start it with --spawn")
+		return 0, errors.New("which process the peer is nobody knows here: kill peer is for braid perftest --spawn; a process of your own gets its signal by kill(1)")
 	}
 	if err := syscall.Kill(h.peer, sig); err != nil {
 		return 0, fmt.Errorf("%v for process %d: %w", sig, h.peer, err)

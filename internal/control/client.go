@@ -15,8 +15,13 @@ import (
 // patience is how long a process may say nothing: to look at everything takes it a second, and of rules it tells twice a second.
 var patience = 10 * time.Second
 
+// lastWord is how long it may take to say what rules did that are withdrawn.
+const lastWord = time.Second
+
 // Ask asks the process, and calls each for every line of the answer, which it reads into reply first; dir "" is Dir of the user who
 // owns the process.
+//
+// If ctx ends while rules are carried out they are withdrawn, and what they did is told before Ask returns why.
 //
 // Errors: that there is no socket, with what to do about it; what the process answers; that it says nothing for 10 s.
 func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(reply T) error) error {
@@ -40,7 +45,12 @@ func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(r
 		return fmt.Errorf("process %d has no control socket at %s (%w): start it with --control, BRAID_CONTROL=on or Options.Control, as this user", pid, path, err)
 	}
 	defer c.Close()
-	stop := context.AfterFunc(ctx, func() { c.Close() })
+	stop := context.AfterFunc(ctx, func() { // rules are withdrawn by that, and what they did until now is told
+		if u, ok := c.(*net.UnixConn); ok {
+			_ = u.CloseWrite()
+		}
+		time.AfterFunc(lastWord, func() { c.Close() })
+	})
 	defer stop()
 	_ = c.SetDeadline(time.Now().Add(patience))
 	if err := json.NewEncoder(c).Encode(r); err != nil {
@@ -54,13 +64,12 @@ func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(r
 		}
 		var raw json.RawMessage
 		err := dec.Decode(&raw)
-		if ctx.Err() != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
+		case errors.Is(err, os.ErrDeadlineExceeded):
 			return fmt.Errorf("process %d has said nothing for %v: it is stopped, or has no processor: see its state with ps, and try again when it runs", pid, patience)
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("process %d went, or hung up because it serves others: try again if it is still there: %w", pid, err)
 		}
 		if err := json.Unmarshal(raw, &line); err != nil {
@@ -73,8 +82,11 @@ func Ask[T any](ctx context.Context, dir string, pid int, r Request, each func(r
 		if err := json.Unmarshal(raw, &reply); err != nil {
 			return fmt.Errorf("process %d: %w", pid, err)
 		}
-		if err := each(reply); err != nil || line.Over || r.Do == "inspect" {
+		if err := each(reply); err != nil || r.Do == "inspect" {
 			return err
+		}
+		if line.Over {
+			return context.Cause(ctx)
 		}
 	}
 }

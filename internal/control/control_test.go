@@ -241,3 +241,37 @@ func TestFaultAbandoned(t *testing.T) {
 		t.Errorf("rules are in force whose giver is gone: %+v", r)
 	}
 }
+
+// TestFaultMissed: a rule that found no lane is told which there are.
+func TestFaultMissed(t *testing.T) {
+	dir, inj := private(t), injector()
+	l := inj.Link("127.0.0.1:1")
+	defer l.Close()
+	listen(t, dir, control.Handler{Faults: inj})
+	var last control.Reply
+	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "pause lane=7 for=1ms; pause for=1ms; pause after=1ms for=1ms when=whole"},
+		func(r control.Reply) error { last = r; return nil })
+	if err != nil || len(last.Rules) != 3 || !strings.Contains(last.Rules[0].Error, "lane 0 (rc 127.0.0.1:1)") || !strings.Contains(last.Rules[1].Error, "nothing went over") {
+		t.Errorf("%v, %+v", err, last)
+	}
+}
+
+// TestFaultInterrupted: who ends a plan before it is over hears what its rules did.
+func TestFaultInterrupted(t *testing.T) {
+	dir, inj := private(t), injector()
+	l := inj.Link("127.0.0.1:1")
+	defer l.Close()
+	listen(t, dir, control.Handler{Faults: inj})
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(within(t))
+	defer cancel(nil)
+	var last control.Reply
+	err := control.Ask(ctx, dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut kind=silence"}, func(r control.Reply) error {
+		last = r
+		cancel(enough)
+		return nil
+	})
+	if err != enough || !last.Over || last.Rules[0].Hits != 1 || last.Rules[0].InForce || last.Rules[0].InForceS <= 0 || l.Judge(true, 1).Lost {
+		t.Errorf("%v, %+v", err, last)
+	}
+}

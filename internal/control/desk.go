@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -133,5 +134,21 @@ func (d *Desk) process(name string) *inspect.Process {
 		asked.Go(func() { p.Workers[i] = w.look() })
 	}
 	asked.Wait()
+	for i := range p.Workers {
+		d.slots(&p.Workers[i])
+	}
 	return p
+}
+
+// slots says which lanes faults mean by lane=N.
+func (d *Desk) slots(w *inspect.Worker) {
+	if d.faults == nil {
+		return
+	}
+	for _, e := range w.Endpoints {
+		for i := range e.Lanes {
+			local, remote, _ := strings.Cut(e.Lanes[i].Name, "->")
+			e.Lanes[i].Slot, _, _ = d.faults.Where(local, remote)
+		}
+	}
 }

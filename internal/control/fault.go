@@ -2,8 +2,11 @@ package control
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/openbraid/braid/fault"
@@ -38,7 +41,36 @@ func (s *Server) fault(c net.Conn, text string) {
 	}()
 	why := s.carry(c, b, gone)
 	inj.Withdraw(b, why)
-	_ = s.say(c, s.report(b, true))
+	r := s.report(b, true)
+	for i, st := range inj.Given(b) {
+		if st.Hits == 0 && st.Err == nil {
+			r.Rules[i].Error = missed(st, inj.Lanes())
+		}
+	}
+	_ = s.say(c, r)
+}
+
+// mostNamed is how many connections are named to who hit none of them.
+const mostNamed = 16
+
+// missed is why a rule hit nothing, and what there is that it could have hit.
+func missed(st fault.Status, lanes []fault.Hit) string {
+	switch {
+	case len(st.Strokes) == 0:
+		return "it never came into force"
+	case slices.ContainsFunc(st.Strokes, func(k fault.Stroke) bool { return len(k.Hit) > 0 }):
+		return "nothing went over what it was in force for"
+	case len(lanes) == 0:
+		return "it found no connection: there is none"
+	}
+	var names []string
+	for _, h := range lanes[:min(len(lanes), mostNamed)] {
+		names = append(names, h.String())
+	}
+	if n := len(lanes) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	return "it found none of what there is: " + strings.Join(names, ", ")
 }
 
 // carry has the rules do what is due, tells how far they are, and returns why they did not come to their end.

@@ -29,11 +29,18 @@ type Rule struct {
 	InForce bool   `json:"in_force"`
 	Times   int    `json:"times"`
 	Hits    uint64 `json:"hits"`
-	Error   string `json:"error,omitempty"`
+	// Seconds that it was in force, of the times that are over.
+	InForceS float64 `json:"in_force_s"`
+	Error    string  `json:"error,omitempty"`
 }
 
 func ruleOf(s fault.Status) Rule {
 	r := Rule{Rule: s.String(), InForce: s.InForce, Times: len(s.Strokes), Hits: s.Hits}
+	for _, k := range s.Strokes {
+		if k.End != 0 {
+			r.InForceS += (k.End - k.At).Seconds()
+		}
+	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
 	}

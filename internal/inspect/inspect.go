@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,6 +58,7 @@ type Endpoint struct {
 // Lane is one life of a lane.
 type Lane struct {
 	Path     int     `json:"path"` // of the dialing side; -1 on the other
+	Slot     int     `json:"slot"` // the N of a fault's lane=N; -1 where nobody can break it
 	Name     string  `json:"name"`
 	Instance string  `json:"instance"`
 	State    string  `json:"state"`
@@ -85,7 +87,7 @@ type Unused struct {
 // Path is where a lane runs, or should.
 type Path struct {
 	Path   string  `json:"path"`
-	State  string  `json:"state"` // "has a lane", "is tried", "waits"
+	State  string  `json:"state"` // "has a lane, or is tried", "waits to be dialed again", ...
 	NextS  float64 `json:"next_s,omitempty"`
 	Reason string  `json:"reason,omitempty"`
 }
@@ -191,6 +193,9 @@ func (e *Endpoint) Print(out io.Writer) {
 		fmt.Fprintln(out)
 	}
 	for _, u := range e.Unused {
+		if slices.ContainsFunc(e.Paths, func(p Path) bool { return u.Rail == "" && p.Path == u.Path && p.Reason == u.Why }) {
+			continue // said above
+		}
 		fmt.Fprintf(out, "    no lane on %s: %s\n", strings.TrimSpace(u.Rail+" "+u.Path), u.Why)
 	}
 	w := &e.Work
@@ -226,6 +231,9 @@ func (l *Lane) print(out io.Writer) {
 	slot := "by the peer"
 	if l.Path >= 0 {
 		slot = fmt.Sprintf("path %d", l.Path)
+	}
+	if l.Slot >= 0 {
+		slot += fmt.Sprintf(", slot %d", l.Slot)
 	}
 	fmt.Fprintf(out, "    lane %s %s (%s) %s for %.3f s: posted %d, acknowledged %d, accepted %d frames (%d, %d, %d bytes); carries %.0f MB/s%s\n",
 		l.Instance, l.Name, slot, l.State, l.Seconds, l.Posted, l.Acked, l.Accepted, l.PostedBytes, l.AckedBytes, l.AcceptedBytes, l.Rate/1e6, notes)

@@ -97,7 +97,7 @@ func TestNames(t *testing.T) {
 }
 
 const want = `{name pid uptime_s workers[{endpoints[{counts{bad_frames gets handovers lanes_lost lanes_up messages puts replayed_bytes} error error_mode exchange[] id ` +
-	`lanes[{accepted accepted_bytes acked acked_bytes fault instance name order path posted posted_bytes rate_bytes_s reason since_s state suspect}] name ` +
+	`lanes[{accepted accepted_bytes acked acked_bytes fault instance name order path posted posted_bytes rate_bytes_s reason since_s slot state suspect}] name ` +
 	`paths[{next_s path reason state}] peer side state timers[{in_s what}] unused[{path rail why}] ` +
 	`work{answers epoch fenced flushes gets message_credit_bytes ordered replays reply_credits uncovered unexecuted unordered waiting_bytes}}] half_open listeners[{addrs[]}] mode}]}`
 

@@ -34,7 +34,7 @@ func (l *Lane) Status(rate float64, order bool) Status {
 func (l *Lane) Inspect(now time.Duration) inspect.Lane {
 	c := l.Tep.Counts()
 	return inspect.Lane{
-		Path: l.Path, Name: l.Tep.Local() + "->" + l.Tep.Remote(), Instance: l.ID.String(), State: l.state.String(), Fault: l.Fault, Seconds: (now - l.Since).Seconds(),
+		Path: l.Path, Slot: -1, Name: l.Tep.Local() + "->" + l.Tep.Remote(), Instance: l.ID.String(), State: l.state.String(), Fault: l.Fault, Seconds: (now - l.Since).Seconds(),
 		Posted: c.Posted, Acked: c.Acked, Accepted: c.Accepted, PostedBytes: c.PostedBytes, AckedBytes: c.AckedBytes, AcceptedBytes: c.AcceptedBytes,
 	}
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/openbraid/braid/internal/cost"
@@ -93,7 +94,7 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	ep.in = intake.Intake{From: ep, Box: ep.box, Memory: w.mem, Tags: w.tags, Handlers: &w.Handlers, Calls: &w.calls, Parts: reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}}
 	ep.suspend = timer.New(func() {
 		ep.w.env.Log.Warn("a deadline is over: no lane came back (setting suspended)", "peer", ep.addr, "state", ep.Inspect())
-		ep.fail(outcome.ErrPeerFailed)
+		ep.fail(fmt.Errorf("%w: no lane came back within %v (setting suspended)", outcome.ErrPeerFailed, ep.w.cfg.Times.Suspended))
 	})
 	ep.deadline = timer.New(ep.closeTimedOut)
 	ep.live.init(ep)

@@ -93,6 +93,7 @@ func (ep *Endpoint) afterLoss(l *link) {
 		}
 		ep.retry(l.path)
 	}
+	l.Since = ep.w.now
 	if len(ep.up) == 0 {
 		ep.suspended()
 	}

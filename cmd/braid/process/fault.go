@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -21,7 +22,7 @@ type Fault struct {
 
 // Help is shown by `braid fault --help`.
 func (*Fault) Help() string {
-	return `Breaks things in a process, below its lanes: connections are reset or fall silent, bytes come late, an interface goes down. It goes on until the plan is over; when this command ends before, everything is undone at once. Exit status 0: every rule did something. docs/fault.md has the language.
+	return `Breaks things in a process, below its lanes: connections are reset or fall silent, bytes come late, an interface goes down. It goes on until the plan is over; when this command ends before (Ctrl-C, where a rule has no for=), everything is undone at once. Exit status 0: every rule did something. docs/fault.md has the language.
 
 Examples:
 
@@ -39,9 +40,9 @@ func (c *Fault) Run(w shell.World) error {
 		return shell.BadLine(err)
 	}
 	var last control.Reply
-	err = control.Ask(w.Ctx, "", c.PID, control.Request{Do: "fault", Plan: p.String()}, func(r control.Reply) error { last = r; return nil })
-	if err != nil {
-		return err
+	end := control.Ask(w.Ctx, "", c.PID, control.Request{Do: "fault", Plan: p.String()}, func(r control.Reply) error { last = r; return nil })
+	if end != nil && last.Rules == nil {
+		return end
 	}
 	idle := false
 	for _, r := range last.Rules {
@@ -51,11 +52,15 @@ func (c *Fault) Run(w shell.World) error {
 		err = json.NewEncoder(w.Out).Encode(struct {
 			Rules   []control.Rule `json:"rules"`
 			Verdict string         `json:"verdict"`
-		}{last.Rules, verdict(idle)})
+			Early   bool           `json:"interrupted,omitempty"`
+		}{last.Rules, verdict(idle), end != nil})
 	} else {
 		c.print(w, last.Rules)
 	}
-	if idle && err == nil {
+	switch {
+	case end != nil:
+		return end
+	case idle && err == nil:
 		if !c.JSON {
 			fmt.Fprintln(w.ErrOut, "braid: the injector had no effect: a rule hit nothing, or could not be done")
 		}
@@ -75,9 +80,9 @@ func (c *Fault) print(w shell.World, rules []control.Rule) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w.Out)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"rule", "times", "hits", ""})
+	t.AppendHeader(table.Row{"rule", "times", "in force", "hits", ""})
 	for _, r := range rules {
-		t.AppendRow(table.Row{r.Rule, r.Times, r.Hits, r.Error})
+		t.AppendRow(table.Row{r.Rule, r.Times, time.Duration(r.InForceS * 1e9).Round(time.Millisecond), r.Hits, r.Error})
 	}
 	t.Render()
 }
