@@ -172,6 +172,14 @@ func (i *Injector) Over() bool {
 	return len(i.live) == 0
 }
 
+// Spent says whether no rule is left that ends by itself: what else is in force stays so until Heal.
+func (i *Injector) Spent() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	return !slices.ContainsFunc(i.live, func(a *active) bool { return a.Ends() })
+}
+
 // Where says in which slot a connection is, and of which device its local address is.
 func (i *Injector) Where(local, remote string) (slot int, device string, ok bool) {
 	i.mu.Lock()

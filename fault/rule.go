@@ -135,5 +135,8 @@ type Rule struct {
 // forever says whether the rule stays in force once it is.
 func (r *Rule) forever() bool { return r.For == 0 }
 
+// Ends says whether the rule is over at some time by itself.
+func (r Rule) Ends() bool { return r.Action == Kill || r.For > 0 && (r.Every == 0 || r.Count > 0) }
+
 // Plan is rules that are given together.
 type Plan []Rule

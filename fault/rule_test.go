@@ -257,3 +257,29 @@ func TestFits(t *testing.T) {
 		}
 	}
 }
+
+// TestEnds: what ends by itself is over at some time, and what does not is waited for by nobody.
+func TestEnds(t *testing.T) {
+	for text, ends := range map[string]bool{
+		"pause": false, "delay 5ms lane=1": false, "cut kind=reset for=1s every=2s": false,
+		"pause for=1s": true, "cut kind=reset for=1s every=2s count=3": true, "kill peer": true, "kill peer signal=stop for=1s": true,
+	} {
+		r, err := fault.Parse(text)
+		if err != nil || r.Ends() != ends {
+			t.Errorf("%s: ends %v, %v", text, r.Ends(), err)
+		}
+	}
+	now := time.Duration(1)
+	inj := fault.New(func() time.Duration { return now })
+	p, err := fault.ParsePlan("delay 5ms; pause for=1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inj.Apply(p...)
+	if inj.Spent() {
+		t.Error("a pause of 1 s is over at once")
+	}
+	if now += 2 * time.Second; !inj.Spent() || inj.Over() {
+		t.Errorf("spent %v, over %v: of a delay and a pause the delay is left", inj.Spent(), inj.Over())
+	}
+}

@@ -181,7 +181,11 @@ func (p *printer) result(r *perf.Result) error {
 		}
 	case r.Verified && p.form.CSV && !r.Broken():
 	case r.Verified || r.Report != nil:
-		fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)
+		if r.Verified {
+			fmt.Fprintf(p.out, "verified: lost %d, doubled %d, corrupt %d, out of order %d\n", r.Lost, r.Doubled, r.Corrupt, r.Disorders)
+		} else {
+			fmt.Fprintln(p.out, "not verified: the server did not live to say what it has")
+		}
 		if r.Report != nil {
 			p.verdict(r.Report)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/openbraid/braid/internal/verdict"
 )
 
-// pulse notes when this process, or the host, stood still: a goroutine that wants to run each few milliseconds, and the pauses of the
-// garbage collector.
+// pulse notes when this process, or the host, stood still: a goroutine that wants to run each few milliseconds, the thread that polls, which may be bound
+// to a processor that others have while the goroutine runs on another one, and the pauses of the garbage collector.
 type pulse struct {
 	mu    sync.Mutex
 	host  []verdict.Span
@@ -19,6 +19,7 @@ type pulse struct {
 	begun time.Time
 	zero  time.Duration
 	seen  time.Time // the last pause of the collector that is noted
+	line  line      // in which the thread stands that polls
 }
 
 const (
@@ -32,11 +33,13 @@ const (
 func (p *pulse) begin(now func() time.Duration) {
 	p.quit, p.done, p.begun, p.zero = make(chan struct{}), make(chan struct{}), time.Now(), now()
 	p.seen = p.begun
+	p.line.open()
 	go p.run(now)
 }
 
 func (p *pulse) run(now func() time.Duration) {
 	defer close(p.done)
+	defer p.line.close()
 	t := time.NewTimer(beat)
 	defer t.Stop()
 	for n := 1; ; n++ {
@@ -48,15 +51,23 @@ func (p *pulse) run(now func() time.Duration) {
 			return
 		}
 		if late := now() - from - beat; late > lateBeat {
-			p.mu.Lock()
-			p.host = append(p.host, verdict.Span{From: from + beat, To: from + beat + late})
-			p.mu.Unlock()
+			p.late(from+beat, from+beat+late)
+		}
+		if stood := p.line.stood(); stood > lateBeat { // it has its turn again
+			to := now()
+			p.late(to-stood, to)
 		}
 		if n%collected == 0 {
 			p.collect()
 		}
 		t.Reset(beat)
 	}
+}
+
+func (p *pulse) late(from, to time.Duration) {
+	p.mu.Lock()
+	p.host = append(p.host, verdict.Span{From: from, To: to})
+	p.mu.Unlock()
 }
 
 // collect takes the pauses of the collector that are new.

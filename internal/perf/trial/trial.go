@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,14 +28,9 @@ type Options struct {
 	Ready func(*Trial)
 }
 
-// Endless says whether the plan never ends by itself.
+// Endless says whether nothing of the plan ends by itself.
 func (o *Options) Endless() bool {
-	for _, r := range o.Plan {
-		if r.Action != fault.Kill && (r.For == 0 || r.Every > 0 && r.Count == 0) {
-			return true
-		}
-	}
-	return false
+	return len(o.Plan) > 0 && !slices.ContainsFunc(o.Plan, fault.Rule.Ends)
 }
 
 // Kills says whether the plan kills the peer for good.
@@ -217,12 +213,15 @@ func (t *Trial) Done() {
 	t.last = now
 }
 
-// Over says whether the plan has nothing left to do, and whether that will not change.
+// Over says whether all of the plan is over that ends by itself, and whether that will not change.
 func (t *Trial) Over() bool {
 	if t.drv.Dead() != nil || t.inj.Abandoned() != nil {
 		return true
 	}
-	return t.inj.Over() && (!t.o.Outside || t.inj.Any())
+	if t.o.Outside {
+		return t.inj.Any() && t.inj.Over()
+	}
+	return t.inj.Spent()
 }
 
 // settleWithin is how long lanes may take to come back: as long as a silent peer may be silent, the longest pause between two dials, and as much again for
