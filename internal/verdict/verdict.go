@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"net"
+	"slices"
 	"sort"
 	"time"
 
@@ -231,7 +232,7 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 	switch {
 	case j.killed > 0 && down == nil: // the peer's death may have come first
 		return
-	case down == nil && h.On == "rc": // datagrams go again when the rule is over, and the device asks for what is lacking
+	case h.On == "rc" && (down == nil || j.cutAgain(up, k.At, down.At)): // datagrams go again when the rule is over, and the device asks for what is lacking
 		return
 	case down == nil:
 		j.problem("lane %d (%s) was cut by %v and not given up", h.Slot, up.Name, s.Kind)
@@ -252,6 +253,18 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 		x.Idle = s.Kind == fault.Silence && x.Needed == 0 && x.Replayed == 0 && down.Posted == down.Acked
 	}
 	j.rep.Cuts = append(j.rep.Cuts, x)
+}
+
+// cutAgain says whether a lane that outlived a cut was cut another time before it went down: then it is that one's.
+func (j *judge) cutAgain(up *Event, after, until time.Duration) bool {
+	for _, s := range j.Rules {
+		for _, k := range s.Strokes {
+			if s.Action == fault.Cut && k.At > after && k.At <= until && slices.ContainsFunc(k.Hit, func(h fault.Hit) bool { return is(up, h) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // gap is the longest time without any completion that ends or begins between two moments.

@@ -106,6 +106,22 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestOutlived: a device goes on when a cut is over, and its lane may outlive that. What a later cut does to the lane is no figure of the first.
+func TestOutlived(t *testing.T) {
+	r := good()
+	hit := fault.Hit{Slot: 1, On: "rc", Local: "a:2"}
+	r.Rules[0].Strokes = []fault.Stroke{{At: 100 * ms, End: 101 * ms, Hit: []fault.Hit{hit}}, {At: time.Second, End: 1300 * ms, Hit: []fault.Hit{hit}}}
+	for i := range r.Events {
+		if r.Events[i].Lane == 0 {
+			r.Events[i].Local = "c:1" // another device
+		}
+	}
+	got := verdict.Judge(r)
+	if got.Verdict != verdict.OK || len(got.Cuts) != 1 || got.Blackout == nil || got.Blackout.Max != 4 {
+		t.Errorf("%s %q, cuts %+v", got.Verdict, got.Problems, got.Cuts)
+	}
+}
+
 // TestFigures: blackout and gap are those of the cut, and an idle lane's silence is no blackout.
 func TestFigures(t *testing.T) {
 	r := good()
