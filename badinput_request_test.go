@@ -53,7 +53,16 @@ func TestRequestEnds(t *testing.T) {
 			}
 			r.Cancel()
 			r.Release()
-			r.Then(func(error) { t.Errorf("Then after %s: called", c.name) })
+			told := make(chan error, 2)
+			r.Then(func(err error) { told <- err })
+			select {
+			case err := <-told:
+				if !errors.Is(err, braid.ErrRequest) {
+					t.Errorf("Then after %s: %v, want %v", c.name, err, braid.ErrRequest)
+				}
+			case <-ctx.Done():
+				t.Fatalf("Then after %s: calls nobody, and who counts on it waits for ever", c.name)
+			}
 		}
 		if err := other.Wait(ctx); err != nil {
 			t.Errorf("the next operation was hurt: %v", err)

@@ -31,6 +31,10 @@ func everyFamily() []given {
 		{"message", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostAM(1, nil, buf) }, false},
 		{"tag", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostTag(1, buf) }, false},
 		{"synchronous tag", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostTagSync(1, buf) }, false},
+		{"add", func(p *pair, key braid.RKey, _ []byte) braid.Request { return p.a.Word64(key, counted).PostAdd(1) }, false},
+		{"fetch-add", func(p *pair, key braid.RKey, _ []byte) braid.Request {
+			return p.a.Word64(key, counted).PostFetchAdd(1).Request
+		}, true},
 		{"tag receive", func(p *pair, _ braid.RKey, buf []byte) braid.Request {
 			return p.aw.PostRecvTag(buf, 2, braid.ExactTag).Request
 		}, true},
@@ -74,6 +78,9 @@ func stillWith(ctx context.Context, t *testing.T, o braid.Options) *pair {
 	return nil
 }
 
+// counted is where the word is that is added to: once, or not at all.
+const counted = 2<<20 + 8
+
 // What is in a buffer while it is the library's, and after that.
 const was, now = 0x11, 0xee
 
@@ -105,7 +112,8 @@ func (f given) isCanceled(t *testing.T, size int, canceled bool) {
 		t.Fatal(err)
 	}
 	buf := bytes.Repeat([]byte{was}, size)
-	r := f.post(p, mem.Key(braid.Read|braid.Write), buf)
+	r := f.post(p, mem.Key(braid.Read|braid.Write|braid.Atomic), buf)
+	before := mem.Load64(counted)
 	short, cancel := context.WithTimeout(ctx, 2*time.Millisecond)
 	defer cancel()
 	if canceled {
@@ -123,6 +131,9 @@ func (f given) isCanceled(t *testing.T, size int, canceled bool) {
 	}
 	p.goesOn(ctx, t, size, heard)
 	heard(mem.Bytes())
+	if times := mem.Load64(counted) - before; times > 1 {
+		t.Errorf("1 was added %d times", times)
+	}
 	if n := bytes.Count(buf, []byte{now}); n != size || wrong.Load() != 0 {
 		t.Errorf("%d of %d bytes were left alone; what came after the end was sent %d times", n, size, wrong.Load())
 	}

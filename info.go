@@ -41,23 +41,29 @@ func (i Info) String() string {
 }
 
 func infoOf(i handle.Info) Info {
+	if !i.Known {
+		return Info{}
+	}
 	return Info{i.Protocol.String(), i.Bytes, int(i.Posts), int(i.Again), i}
 }
 
 // Info is how the operation went so far. It is final when the operation is executed: that of a put whose request is kept until after a Flush has all
-// that was posted again; of one that ended when it was posted nobody looks later. ok is false of a request that was given back, or was never posted. Asking costs the
-// operation nothing.
+// that was posted again; of one that ended when it was posted nobody looks later. ok is false of a request that was given back, or was never posted, and of what moves no
+// bytes, as a flush. Asking costs the operation nothing.
 //
 // Source: ucp_request_query.
 func (q Request) Info() (i Info, ok bool) {
-	h, ok := q.h.Info()
-	if !ok {
-		return Info{}, false
-	}
-	return infoOf(h), true
+	h := q.h.Info()
+	return infoOf(h), h.Known
 }
 
-// WaitInfo is Wait that also says how the operation went: what Info would say at its end. If the context is over first, it says nothing.
+// ThenInfo is Then that also says how the operation went, as WaitInfo does.
+func (q Request) ThenInfo(fn func(Info, error)) {
+	q.h.ThenInfo(func(i handle.Info, err error) { fn(infoOf(i), err) })
+}
+
+// WaitInfo is Wait that also says how the operation went: what Info would say at its end. If the context is over first, it says
+// nothing: the zero Info.
 func (q Request) WaitInfo(ctx context.Context) (Info, error) {
 	h, err := q.h.WaitInfo(ctx)
 	return infoOf(h), err

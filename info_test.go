@@ -3,6 +3,7 @@ package braid_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -73,10 +74,32 @@ func TestG10_Receipt(t *testing.T) {
 	if err != nil || i.Protocol != "eager copied" || i.Bytes != 8 || i.Frames != 0 || !strings.Contains(i.String(), "8 bytes") {
 		t.Error("the receive of a short message:", i, err)
 	}
+}
+
+// TestG10_NoReceipt: what has no way, was refused, or was not waited for to its end says nothing.
+func TestG10_NoReceipt(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	p := connect(t, braid.Options{}, braid.Options{})
 	if _, ok := p.a.PostFlush().Info(); ok {
 		t.Error("a flush says on which lanes it went")
 	}
-	if _, ok := p.a.PostPut(large, braid.RKey{}, 0).Info(); ok {
+	nothing := func(what string, i braid.Info) {
+		if i.Protocol != "" || i.Frames != 0 || i.Lanes() != nil {
+			t.Errorf("%s says %v", what, i)
+		}
+	}
+	i, err := p.a.PostFlush().WaitInfo(ctx)
+	if nothing("a flush that has ended", i); err != nil {
+		t.Error(err)
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	i, err = p.bw.PostRecvTag(nil, 5, braid.ExactTag).WaitInfo(over)
+	if nothing("what nobody waited for", i); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, ok := p.a.PostPut(nil, braid.RKey{}, 0).Info(); ok {
 		t.Error("what was refused says how it went")
 	}
 }

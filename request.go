@@ -33,8 +33,8 @@ func (q Request) Test() (done bool, err error) {
 }
 
 // Then has fn called with the operation's error at the end of the turn in which it ends, and gives the request back.
-// If it has ended already, fn is called with the next callbacks, not from inside Then (unless the worker is closed). A request
-// that was given back, or that somebody waits for, calls nobody.
+// If it has ended already, fn is called with the next callbacks, not from inside Then (unless the worker is closed); so it is with ErrRequest, if the
+// request was given back before or somebody waits for it.
 func (q Request) Then(fn func(error)) { q.h.Then(fn) }
 
 // Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane

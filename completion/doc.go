@@ -16,5 +16,5 @@
 //
 //  1. Each request that was added ends once in the queue, whatever becomes of its endpoint or worker.
 //  2. Ends come out in the order in which requests ended, also those that had ended when they were added.
-//  3. In the steady state nothing is allocated for a request; for a tag receive or a fetch, closures.
+//  3. In the steady state nothing is allocated for a request; for a tag receive, a fetch, or with AddInfo, closures.
 package completion

@@ -15,6 +15,7 @@ type End struct {
 	Err   error         // nil: well, as Request.Wait has it
 	Tag   braid.TagInfo // of a tag receive
 	Old   uint64        // of a fetch: what the word was
+	Info  *braid.Info   // of AddInfo: how it went, as Request.WaitInfo has it
 }
 
 // Queue is the ends of requests of one worker that nobody has taken yet. It is safe for concurrent use as far as the worker is: that of an Owned
@@ -48,7 +49,8 @@ func New(w *braid.Worker) *Queue {
 	return &Queue{w: w, owned: !errors.Is(err, braid.ErrShared), news: make(chan struct{}, 1)}
 }
 
-// Add has the queue take the end of a request, which is given back with it. The token says which it was; it need not be unique.
+// Add has the queue take the end of a request, which is given back with it. The token says which it was; it need not be unique. A request that was given back
+// before, or that somebody waits for, ends in the queue with ErrRequest.
 //
 // Owns: the request's buffers are the library's until its end is taken out of the queue.
 func (q *Queue) Add(token uint64, r braid.Request) {
@@ -62,6 +64,17 @@ func (q *Queue) AddRecv(token uint64, r braid.TagRecv) { r.Then(q.slot(token).re
 func AddFetch[T uint32 | uint64](q *Queue, token uint64, f braid.Fetch[T]) {
 	s := q.slot(token)
 	f.Then(func(old T, err error) { s.ended(End{Err: err, Old: uint64(old)}) })
+}
+
+// AddInfo is Add of a request whose end says how it went: info is filled in, and is what End.Info points to.
+//
+// Owns: info is the queue's until the end is taken out of it.
+func (q *Queue) AddInfo(token uint64, r braid.Request, info *braid.Info) {
+	s := q.slot(token)
+	r.ThenInfo(func(i braid.Info, err error) {
+		*info = i
+		s.ended(End{Err: err, Info: info})
+	})
 }
 
 func (q *Queue) slot(token uint64) *slot {

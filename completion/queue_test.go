@@ -85,7 +85,11 @@ func TestEveryFamily(t *testing.T) {
 			completion.AddFetch(q, 8, p.ep.Word64(p.key, 1<<19).PostFetchAdd(5))
 			completion.AddFetch(q, 9, p.ep.Word64(p.key, 1<<19).PostFetchAdd(5))
 			q.Add(10, p.ep.PostFlush())
-			if n := q.Pending(); n != 11 {
+			var way, short, none braid.Info
+			q.AddInfo(11, p.ep.PostPut(large, p.key, 0), &way)
+			q.AddInfo(12, p.ep.PostPut(small, p.key, 0), &short)
+			q.AddInfo(13, p.ep.PostFlush(), &none)
+			if n := q.Pending(); n != 14 {
 				t.Errorf("%d are pending", n)
 			}
 			got := map[uint64]completion.End{}
@@ -95,7 +99,7 @@ func TestEveryFamily(t *testing.T) {
 				}
 				got[end.Token] = end
 			}
-			for token := range uint64(11) {
+			for token := range uint64(14) {
 				end, ok := got[token]
 				want := map[uint64]error{4: braid.ErrAccess, 5: braid.ErrTruncated}[token]
 				if !ok || !errors.Is(end.Err, want) || want == nil && end.Err != nil {
@@ -108,6 +112,9 @@ func TestEveryFamily(t *testing.T) {
 			}
 			if info := got[5].Tag; info.Len != 6 || info.Tag != 9 || info.From != p.ep || string(buf) != "answ" {
 				t.Errorf("%+v, %q", info, buf)
+			}
+			if got[11].Info != &way || way.Bytes != 300_000 || way.Protocol == "" || short.Bytes != 8 || none.Protocol != "" || got[10].Info != nil {
+				t.Errorf("%+v went %v; %v; %v", got[11], way, short, none)
 			}
 			if got[8].Old+got[9].Old != 5 {
 				t.Errorf("%+v, %+v", got[8], got[9])
@@ -189,6 +196,35 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	}
+}
+
+// TestGivenBack: a request that is nobody's any more, or somebody else's, ends in the queue, too: who counts on its end would wait for ever.
+func TestGivenBack(t *testing.T) {
+	ctx := patience(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	recv := func() braid.TagRecv { return p.a.PostRecvTag(nil, 1, braid.ExactTag) }
+	back, other := recv(), recv()
+	back.Cancel()
+	if _, err := back.Wait(ctx); !errors.Is(err, braid.ErrCanceled) {
+		t.Fatal(err)
+	}
+	other.Then(func(braid.TagInfo, error) {}) // has it
+	q := completion.New(p.a)
+	q.Add(1, back.Request)
+	q.AddRecv(2, back)
+	q.AddRecv(3, other)
+	if n := q.Pending(); n != 3 {
+		t.Errorf("%d are pending", n)
+	}
+	for end := range q.All(ctx) {
+		if !errors.Is(end.Err, braid.ErrRequest) || end.Tag.From != nil {
+			t.Errorf("%+v", end)
+		}
+	}
+	if err := ctx.Err(); err != nil || q.Pending() > 0 {
+		t.Errorf("%d never end: %v", q.Pending(), err)
+	}
+	other.Cancel()
 }
 
 // TestNoAllocations: what is added and taken over and over costs no memory.

@@ -98,34 +98,33 @@ func (h Handle) Test() (done bool, res Result, err error) {
 }
 
 // Then has fn called with the error at the end of the turn in which the operation ends, and gives the request back. If it has ended already, fn is
-// called with the next callbacks, not from inside Then. Of one that was given back, or that somebody waits for, nobody is called.
-func (h Handle) Then(fn func(error)) { h.then(fn, false) }
+// called with the next callbacks, not from inside Then; so it is with ErrRequest, if the request was given back or somebody waits for it.
+func (h Handle) Then(fn func(error)) { h.then(fn, fn, false) }
 
 // ThenResult is Then with what the operation brought.
 func (h Handle) ThenResult(fn func(Result, error)) {
 	h.then(func(err error) {
-		if h.r == nil {
-			fn(Result{}, err)
-			return
-		}
 		h.d.Lock()
 		res, _ := h.d.take(h.r)
 		h.d.UnlockOnly()
 		fn(res, err)
-	}, true)
+	}, func(err error) { fn(Result{}, err) }, true)
 }
 
-// then is Then. keep: fn gives the request back.
-func (h Handle) then(fn func(error), keep bool) {
+// then has fn called when the request has ended, or none, where there is nothing that could end: the operation ended when it was posted, or the
+// request is another one's. keep: fn gives the request back.
+func (h Handle) then(fn, none func(error), keep bool) {
 	if h.d == nil {
-		fn(h.err())
+		none(h.err())
 		return
 	}
 	h.d.Lock()
 	switch {
 	case h.r == nil:
-		h.d.Engine.Calls().Done(fn, h.err())
-	case !h.taken():
+		h.d.Engine.Calls().Done(none, h.err())
+	case h.taken():
+		h.d.Engine.Calls().Done(none, h.d.refusal("then", "", outcome.ErrRequest))
+	default:
 		h.d.Engine.OnEnd(h.r, fn)
 		if h.r.Waited = keep; !keep {
 			h.d.Engine.Release(h.r)

@@ -67,7 +67,12 @@ func newDesk(t *testing.T, owned bool) (*Desk, *toy) {
 	start := time.Now()
 	e := &toy{bell: read}
 	e.Desk = request.DeskOf(&e.pool, &e.queue)
-	e.Shown = func(err error) error { return fmt.Errorf("shown: %w", err) }
+	e.Shown = func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return fmt.Errorf("shown: %w", err)
+	}
 	d := &Desk{Engine: e, Shown: e.Shown}
 	d.Owned, d.Hear, d.Now = owned, func() {}, func() time.Duration { return max(1, time.Since(start)) }
 	if err := d.Open(e, sleep.Adaptive); err != nil {
@@ -88,19 +93,23 @@ func TestGivenBackOnce(t *testing.T) {
 		r := e.post()
 		h := d.Of(r, nil)
 		d.Unlock()
-		var ends atomic.Int32
+		var ends, told atomic.Int32
+		tell := func(err error) {
+			if err == nil {
+				ends.Add(1)
+			} else if !errors.Is(err, outcome.ErrRequest) {
+				t.Error(err)
+			}
+			told.Add(1)
+		}
 		var all sync.WaitGroup
-		for _, end := range []func(){
-			func() {
-				if _, err := h.Wait(ctx); err == nil {
-					ends.Add(1)
-				} else if !errors.Is(err, outcome.ErrRequest) {
-					t.Error(err)
-				}
-			},
-			func() { h.Then(func(error) { ends.Add(1) }) },
-			func() { h.ThenResult(func(Result, error) { ends.Add(1) }) },
-		} {
+		askers := []func(){
+			func() { _, err := h.Wait(ctx); tell(err) },
+			func() { h.Then(tell) },
+			func() { h.ThenResult(func(_ Result, err error) { tell(err) }) },
+			func() { h.ThenInfo(func(_ Info, err error) { tell(err) }) },
+		}
+		for _, end := range askers {
 			all.Go(end)
 		}
 		all.Go(func() {
@@ -109,9 +118,9 @@ func TestGivenBackOnce(t *testing.T) {
 			d.Unlock()
 		})
 		all.Wait()
-		for end := time.Now().Add(20 * time.Second); ends.Load() == 0 || d.live(e) > 0; time.Sleep(50 * time.Microsecond) {
+		for end := time.Now().Add(20 * time.Second); int(told.Load()) < len(askers) || d.live(e) > 0; time.Sleep(50 * time.Microsecond) {
 			if time.Now().After(end) {
-				t.Fatalf("%d were told; %d requests are out", ends.Load(), d.live(e))
+				t.Fatalf("%d of %d were told; %d requests are out", told.Load(), len(askers), d.live(e))
 			}
 		}
 		d.Lock()
@@ -123,7 +132,7 @@ func TestGivenBackOnce(t *testing.T) {
 			t.Fatal(done, err)
 		}
 		if done, _, _ := again.Test(); done || ends.Load() != 1 || d.live(e) != 1 {
-			t.Fatalf("a stale handle ended another's operation; %d were told; %d are out", ends.Load(), d.live(e))
+			t.Fatalf("a stale handle ended another's operation; it ended %d times; %d are out", ends.Load(), d.live(e))
 		}
 		again.Release()
 		again.Cancel() // by one who let go: nothing
@@ -191,9 +200,9 @@ func TestInfo(t *testing.T) {
 	}
 	e.Report(r, nil)
 	d.Unlock()
-	i, ok := h.Info()
-	if !ok || i.Protocol != cost.Spread || i.Bytes != 70 || i.Posts != 2 || i.Again != 10 || i.Lanes[0] != one || i.Lanes[1] != two || int(i.On) <= len(i.Lanes) {
-		t.Errorf("%+v, %v", i, ok)
+	i := h.Info()
+	if !i.Known || i.Protocol != cost.Spread || i.Bytes != 70 || i.Posts != 2 || i.Again != 10 || i.Lanes[0] != one || i.Lanes[1] != two || int(i.On) <= len(i.Lanes) {
+		t.Errorf("%+v", i)
 	}
 	if w, err := h.WaitInfo(context.Background()); err != nil || w != i {
 		t.Errorf("%+v, %v", w, err)
@@ -207,15 +216,22 @@ func TestInfo(t *testing.T) {
 	mapped := d.Of(nil, nil)
 	d.Unlock()
 	for name, h := range map[string]Handle{"one that was given back": h, "a flush": flush, "one of nothing": none, "one that was refused": refused, "nobody's": {}} {
-		if i, ok := h.Info(); ok {
+		if i := h.Info(); i != (Info{}) {
 			t.Errorf("%s says %+v", name, i)
 		}
 	}
-	if i, ok := again.Info(); !ok || i.Posts != 0 || i.On != 0 {
+	if i := again.Info(); !i.Known || i.Posts != 0 || i.On != 0 {
 		t.Errorf("what is posted later begins with %+v", i)
 	}
 	if i, err := mapped.WaitInfo(context.Background()); err != nil || i.Protocol != cost.Mapped || i.Bytes != 9 {
 		t.Errorf("%+v, %v", i, err)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, h := range []Handle{flush, none, refused, again} { // the last one is waited for in vain
+		if i, _ := h.WaitInfo(over); i != (Info{}) {
+			t.Errorf("nothing is to be said, and yet: %+v", i)
+		}
 	}
 }
 

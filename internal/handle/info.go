@@ -9,36 +9,44 @@ import (
 
 // Info is how an operation went so far.
 type Info struct {
+	Known    bool // else the rest says nothing: it was not posted, has no way, as a flush, or nobody looked
 	Protocol cost.Protocol
 	Bytes    uint64
 	request.Trace
 }
 
 func infoOf(r *request.Request) Info {
-	return Info{Protocol: r.Protocol(), Bytes: r.Moved(), Trace: r.Trace}
+	if !r.Moves() {
+		return Info{}
+	}
+	return Info{Known: true, Protocol: r.Protocol(), Bytes: r.Moved(), Trace: r.Trace}
 }
 
 // Info is how the operation went so far; nothing of one that was given back.
-func (h Handle) Info() (i Info, ok bool) {
-	switch {
-	case h.r != nil:
-		h.d.Lock()
-		defer h.d.UnlockOnly()
-		if h.stale() || !h.r.Moves() {
-			return i, false
-		}
-		return infoOf(h.r), true
-	case h.end == nil || h.end.Err != nil:
-		return i, false
+func (h Handle) Info() Info {
+	if h.r == nil {
+		return h.once()
 	}
-	return Info{h.end.Protocol, h.n, h.end.Trace}, true
+	h.d.Lock()
+	defer h.d.UnlockOnly()
+	if h.stale() {
+		return Info{}
+	}
+	return infoOf(h.r)
+}
+
+// once is how an operation went that ended when it was posted.
+func (h Handle) once() Info {
+	if h.end == nil || h.end.Err != nil {
+		return Info{}
+	}
+	return Info{Known: true, Protocol: h.end.Protocol, Bytes: h.n, Trace: h.end.Trace}
 }
 
 // WaitInfo is Wait, and says how the operation went: nothing, if the context ended first.
 func (h Handle) WaitInfo(ctx context.Context) (i Info, err error) {
 	if h.r == nil {
-		i, _ = h.Info()
-		return i, h.err()
+		return h.once(), h.err()
 	}
 	if err := h.claim(); err != nil {
 		return i, err
@@ -51,4 +59,21 @@ func (h Handle) WaitInfo(ctx context.Context) (i Info, err error) {
 	i = infoOf(h.r)
 	_, err = h.d.take(h.r)
 	return i, err
+}
+
+// ThenInfo is Then, and says how the operation went: nothing of one that was given back before.
+func (h Handle) ThenInfo(fn func(Info, error)) {
+	h.then(func(err error) {
+		h.d.Lock()
+		i := infoOf(h.r)
+		h.d.Engine.Release(h.r)
+		h.d.UnlockOnly()
+		fn(i, err)
+	}, func(err error) {
+		if h.r != nil { // another one's
+			fn(Info{}, err)
+			return
+		}
+		fn(h.once(), err)
+	}, true)
 }
