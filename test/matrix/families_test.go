@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/explain"
 )
 
 // family is one kind of operation. do carries one of n bytes, whose bytes are src, calls posted when it is under way, and says what is wrong.
 type family struct {
 	name       string
+	op         explain.Op // whose limits its sizes are next to
 	do         func(w *world, src []byte, posted func()) error
 	unexpected bool                 // the receiver asks only when it has come
 	has        func(n int) bool     // nil: every size
@@ -19,18 +21,18 @@ type family struct {
 }
 
 func families() []family {
-	word := func(n int) bool { return n == 8 }
+	word := func(n int) bool { return n == 8 } // of an atomic operation: it has no other size
 	apart := func(self bool) bool { return !self }
 	return []family{
-		{name: "am", do: message},
-		{name: "tag", do: tagged((*braid.Endpoint).PostTag, false)},
-		{name: "tag unexpected", do: tagged((*braid.Endpoint).PostTag, true), unexpected: true},
-		{name: "tag sync", do: tagged((*braid.Endpoint).PostTagSync, false)},
-		{name: "tag sync unexpected", do: tagged((*braid.Endpoint).PostTagSync, true), unexpected: true},
-		{name: "stream", do: flow, over: apart},
-		{name: "put", do: put},
-		{name: "put signal", do: signal},
-		{name: "get", do: get},
+		{name: "am", op: explain.AM, do: message},
+		{name: "tag", op: explain.Tag, do: tagged((*braid.Endpoint).PostTag, false)},
+		{name: "tag unexpected", op: explain.Tag, do: tagged((*braid.Endpoint).PostTag, true), unexpected: true},
+		{name: "tag sync", op: explain.TagSync, do: tagged((*braid.Endpoint).PostTagSync, false)},
+		{name: "tag sync unexpected", op: explain.TagSync, do: tagged((*braid.Endpoint).PostTagSync, true), unexpected: true},
+		{name: "stream", op: explain.Stream, do: flow, over: apart},
+		{name: "put", op: explain.Put, do: put},
+		{name: "put signal", op: explain.Put, do: signal},
+		{name: "get", op: explain.Get, do: get},
 		{name: "atomic", do: atomic, has: word},
 	}
 }

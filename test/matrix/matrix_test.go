@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"go.uber.org/goleak"
 
+	"github.com/openbraid/braid/explain"
 	"github.com/openbraid/braid/internal/perf/medium"
 )
 
@@ -21,11 +22,26 @@ const (
 	mib = 1 << 20
 )
 
-// sizes are those at which something changes: a word, what is sent at once (eager), a frame and what is divided over lanes (stripe), and what is large.
-var sizes = []int{0, 1, 7, 8, 64*kib - 1, 64 * kib, 64*kib + 1, 256*kib - 1, 256 * kib, 256*kib + 1, mib, 64 * mib}
+// eager and stripe are limits that are set, so that they are the same in each run; the others are as the transports say.
+const eager, stripe = 64 * kib, 256 * kib
+
+// usual are the sizes of each family, besides its limits: a word and less, what is large.
+var usual = []int{0, 1, 7, 8, mib, 64 * mib}
 
 // cutSizes are those of operations whose lanes are cut each time: of one frame, of what the peer reads, of several frames over all lanes.
-var cutSizes = []int{8, 64*kib + 1, mib}
+var cutSizes = []int{8, eager + 1, mib}
+
+// sizes are those of a family: where the endpoint goes over from one protocol to the next, each such limit and what is next to it.
+func sizes(x *explain.Explanation, op explain.Op) []int {
+	list := slices.Concat(usual, cutSizes)
+	for r := range x.Sizes(op) {
+		if limit := r.From - 1; limit > 0 { // the last size of the range before
+			list = append(list, limit-1, limit, limit+1)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
 
 // column is one world.
 type column struct {
@@ -59,7 +75,7 @@ func TestMatrix(t *testing.T) {
 	case all:
 		most = 64 * mib
 	case testing.Short():
-		most = 64*kib + 1
+		most = eager + 1
 	}
 	counts := map[string]map[column]int{}
 	for _, f := range families() {
@@ -74,11 +90,12 @@ func TestMatrix(t *testing.T) {
 // run goes through a column.
 func (c column) run(t *testing.T, most int, all bool, counts map[string]map[column]int) {
 	w := newWorld(t, c.over, c.lanes)
+	x := explain.Of(w.ep)
 	for _, f := range families() {
 		if f.over != nil && !f.over(c.over == selfMedium) {
 			continue
 		}
-		for _, n := range sizes {
+		for _, n := range sizes(&x, f.op) {
 			if n > most || f.has != nil && !f.has(n) {
 				continue
 			}

@@ -63,13 +63,16 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	return w
 }
 
+// limits are those that lanes would otherwise choose, by what they are found to bring.
+var limits = braid.Limits{Eager: eager, Stripe: stripe}
+
 // options are those of a node whose lanes run over the transports of a setting.
 func options(t *testing.T, transports string) braid.Options {
 	s := new(braid.Settings)
 	if err := s.Set("transports", transports, "the test"); err != nil {
 		t.Fatal(err)
 	}
-	return braid.Options{Settings: s}
+	return braid.Options{Settings: s, Limits: limits}
 }
 
 func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *fault.Injector) braid.Options {
@@ -78,7 +81,7 @@ func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *faul
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails}
+	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails, Limits: limits}
 	if !m.Has("verbs") {
 		// Peer is what finds the only lane silent: nobody else's answers show that the peer lives.
 		o.Times = braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second}
