@@ -170,7 +170,7 @@ func (c *client) operate(n int, m *meter.Meter) error {
 	case c.test.Put && c.p.Verify:
 		return c.rounds(n, m)
 	}
-	return c.stream(n, m)
+	return c.keepPosting(n, m)
 }
 
 func newID() string { return strconv.FormatUint(rand.Uint64(), 36) }

@@ -4,7 +4,7 @@
 //	Client --start: version, test, size --> Server
 //	       <-- ready: key of its memory ---
 //	  | latency.go   one hop each way  <-->   session.go answers
-//	  | stream.go    a window of posts --->   session.go counts
+//	  | window.go    a window of posts --->   session.go counts
 //	  | get.go       <--- its memory          nobody counts there
 //	  | atomic.go    changes words of it -->  and sums
 //	       -- stop ----------------------->

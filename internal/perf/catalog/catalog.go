@@ -24,7 +24,7 @@ type Test struct {
 // Bandwidth is the test of the same operation with many under way.
 func (t *Test) Bandwidth() string { return strings.Replace(t.Name, "_lat", "_bw", 1) }
 
-// tests is what there is. A new operation of the API gets its row here, and its poster in internal/perf/stream.go.
+// tests is what there is. A new operation of the API gets its row here, and its poster in internal/perf/window.go.
 var tests = []Test{
 	{Name: "put_lat", Help: "put latency", Latency: true, Put: true, Window: 1},
 	{Name: "put_bw", Help: "put bandwidth / message rate", Put: true, Window: 32},
