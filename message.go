@@ -6,6 +6,9 @@ import (
 )
 
 // Message is an active message that arrived.
+//
+// Owns:   it, its header and its payload are the library's. They are valid until the handler returns, or, of one that is retained, until Release.
+// Source: the arguments of ucp_am_recv_callback_t.
 type Message struct{ m *delivery.Message }
 
 // handler is fn as the engine wants it.
@@ -24,13 +27,14 @@ func handler(fn func(*Message)) delivery.Handler {
 // ID is what the message was sent to.
 func (m *Message) ID() uint16 { return m.m.ID }
 
-// Header is the sender's header.
+// Header is the sender's header, at most 1024 bytes. Not to be written to, nor kept: see Message.
 func (m *Message) Header() []byte { return m.m.Header }
 
-// Payload is the message.
+// Payload is the message, whole. Not to be written to, nor kept: see Message.
 func (m *Message) Payload() []byte { return m.m.Payload }
 
-// Endpoint is the sender, to answer to.
+// Endpoint is the sender, to answer to: to post to, or, in a Shared worker, also to wait for. Who supplies the memory for what is large receives it from there,
+// by RecvTag.
 func (m *Message) Endpoint() *Endpoint {
 	return endpoint(m.m.From.(*worker.Endpoint))
 }

@@ -239,7 +239,8 @@ func (w *Worker) WaitingTags() iter.Seq[TagInfo] {
 	return slices.Values(all)
 }
 
-// TagMessage is a message that was taken. It counts against Limits.Backlog of its sender until it is received.
+// TagMessage is a message that was taken. Until it is received it counts against Limits.Backlog of its sender, and who sent it synchronously, or a large
+// one, waits; who does not want it receives it into nil.
 type TagMessage struct {
 	TagInfo
 	w *Worker

@@ -6,7 +6,7 @@ import (
 )
 
 // documented are the packages that users of the library read.
-var documented = []string{".", "completion", "fault", "iov", "rdma", "stream", "transport"}
+var documented = []string{".", "completion", "explain", "fault", "iov", "rdma", "stream", "transport"}
 
 // obvious methods satisfy an interface of the standard library, which says what they do.
 var obvious = []string{"Error", "GoString", "Is", "LogValue", "String", "Unwrap"}

@@ -56,7 +56,7 @@ func (t *Tags) Probe(w match.Want) *Message {
 	return nil
 }
 
-// Take takes that message out, so that nobody else receives it. It counts against its sender's credits until Receive or Drop.
+// Take takes that message out, so that nobody else receives it. It counts against its sender's credits until Receive.
 func (t *Tags) Take(w match.Want) *Message {
 	if n := t.table.Find(w); n != nil {
 		return t.table.Take(n)
