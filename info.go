@@ -30,6 +30,9 @@ func (i Info) Lanes() (lanes []string) {
 
 // String says it in a line.
 func (i Info) String() string {
+	if i.Protocol == "" {
+		return "not known"
+	}
 	s := fmt.Sprintf("%s, %d bytes in %d frames", i.Protocol, i.Bytes, i.Frames)
 	if lanes := i.Lanes(); lanes != nil {
 		s += " on " + strings.Join(lanes, ", ")

@@ -85,7 +85,7 @@ func TestG10_NoReceipt(t *testing.T) {
 		t.Error("a flush says on which lanes it went")
 	}
 	nothing := func(what string, i braid.Info) {
-		if i.Protocol != "" || i.Frames != 0 || i.Lanes() != nil {
+		if i.Protocol != "" || i.Frames != 0 || i.Lanes() != nil || i.String() != "not known" {
 			t.Errorf("%s says %v", what, i)
 		}
 	}
