@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -185,6 +186,37 @@ func TestTagsOfWhoIsGone(t *testing.T) {
 	p.bn.Close()
 	if _, err := last.Wait(ctx); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// TestOffersOfWhoIsGone: what was offered and not read when its sender is over is there no more: nobody is told of a message that he can't have. One that was taken
+// before says so when it is received.
+func TestOffersOfWhoIsGone(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	p := connect(t, braid.Options{Limits: braid.Limits{Eager: 1 << 10}}, braid.Options{})
+	for range 2 {
+		p.a.PostTag(1, make([]byte, 100_000)).Release()
+	}
+	if err := p.a.SendTag(ctx, 1, []byte("whole")); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := p.bw.NextTag(ctx, 1, braid.ExactTag)
+	if err != nil || taken.Len != 100_000 {
+		t.Fatal(taken, err)
+	}
+	if !eventually(func() bool { return len(slices.Collect(p.bw.WaitingTags())) == 2 }) {
+		t.Fatal("an offer and a message do not come")
+	}
+	p.a.Abort()
+	if !eventually(func() bool { return p.b.Err() != nil }) {
+		t.Fatal("the endpoint goes on")
+	}
+	if info, ok := p.bw.ProbeTag(1, braid.ExactTag); !ok || info.Len != 5 {
+		t.Errorf("what is there: %+v, %v", info, ok)
+	}
+	if _, err := taken.Recv(ctx, make([]byte, 100_000)); !errors.Is(err, braid.ErrPeerFailed) {
+		t.Errorf("the one that was taken: %v", err)
 	}
 }
 

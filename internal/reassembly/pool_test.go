@@ -54,6 +54,31 @@ func TestUsedAgain(t *testing.T) {
 	}
 }
 
+// TestDroppedWhileWritten: of messages that are dropped with their endpoint the next one gets the memory, but not of one that a lane still writes into.
+func TestDroppedWhileWritten(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 1 << 20}
+		if _, err := tab.Begin(1, 1, nil, 10_000); err != nil {
+			t.Fatal(err)
+		}
+		room, m, err := tab.Place(1, 0, 5000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !written {
+			m.Unplace()
+		}
+		tab.Drop()
+		next, err := tab.Begin(2, 1, nil, 10_000)
+		if err != nil || tab.Held() != 10_000 {
+			t.Fatal(err, tab.Held())
+		}
+		if same := &next.Data[0] == &room[0]; same == written {
+			t.Errorf("written into meanwhile: %v; the next message has the same memory: %v", written, same)
+		}
+	}
+}
+
 // TestNoAllocations: neither of a message of frames in order nor of one that came in parts.
 func TestNoAllocations(t *testing.T) {
 	tab := Table{Pool: NewPool(64, 1<<20, 1<<20), Limit: 1 << 20}
