@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,21 @@ func TestBadKeyBytes(t *testing.T) {
 	refuse(append(bytes.Clone(good), good...))
 	if k, err := braid.ParseRKey(good); err != nil || k.Size() != 100 || k != mem.Key(braid.Write) {
 		t.Errorf("the good one: %v, %v", k, err)
+	}
+}
+
+// TestKeyNamesWhatItGrants: whoever has a key's bytes knows what it is for; rights that there are not are none.
+func TestKeyNamesWhatItGrants(t *testing.T) {
+	n := mustOpen(t, braid.Options{})
+	mem, err := n.Alloc(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rights, text := range map[braid.Rights]string{0: "---", braid.Read: "r--", braid.Read | braid.Atomic: "r-a", braid.Write | braid.Atomic | 0x30: "-wa"} {
+		k, err := braid.ParseRKey(mem.Key(rights).Bytes())
+		if err != nil || k.Rights() != rights&(braid.Read|braid.Write|braid.Atomic) || k.Size() != 100 || k.Rights().String() != text || !strings.Contains(k.String(), text) {
+			t.Errorf("%v, %v; granted were %v", k, err, text)
+		}
 	}
 }
 

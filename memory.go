@@ -18,6 +18,8 @@ const (
 	Atomic = Rights(wire.Atomic) // atomic operations: to read and change words by them
 )
 
+func (r Rights) String() string { return wire.Rights(r).String() }
+
 // Memory is memory that peers may be given access to. It is safe for concurrent use; its bytes follow the
 // rules of docs/memory.md.
 //
@@ -53,7 +55,7 @@ func (n *Node) Register(b []byte) (*Memory, error) { return &Memory{n, n.mem.Add
 // Bytes is the memory itself. Reading bytes that a peer may write meanwhile is a race.
 func (m *Memory) Bytes() []byte { return m.r.Bytes }
 
-// Key is the right of access to all of the memory, for peers. Its bytes may travel by any way.
+// Key is the right of access to all of the memory, for peers over whatever transport. Its bytes may travel by any way. Of rights that there are not the key grants nothing.
 //
 // Source: ucp_rkey_pack.
 func (m *Memory) Key(rights Rights) RKey { return RKey{m.r.Key(wire.Rights(rights), m.n.incarnation)} }
@@ -124,8 +126,11 @@ func ParseRKey(b []byte) (RKey, error) {
 // Bytes is the packed key, 36 bytes.
 func (k RKey) Bytes() []byte { return k.k.AppendTo(nil) }
 
-// Size is the size of the memory in bytes.
+// Size is the size of the memory in bytes: offsets of operations count from its beginning.
 func (k RKey) Size() uint64 { return k.k.Size }
+
+// Rights are what its holder may do. They are told, not granted by this: who makes more of them is refused.
+func (k RKey) Rights() Rights { return Rights(k.k.Rights) }
 
 // String says what the key is for, and keeps its secret.
 func (k RKey) String() string {
