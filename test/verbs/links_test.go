@@ -3,14 +3,13 @@
 package verbs
 
 import (
-	"errors"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/rdma"
 )
 
 // lost takes something away under load, and waits until the lane on the second rail is given up and what it had is handed over.
@@ -41,8 +40,8 @@ func TestLinkDown(t *testing.T) {
 	t.Cleanup(func() { run(t, "ip", "link", "set", w.links[1], "up") })
 	for range 3 {
 		down := w.lost(func() { run(t, "ip", "link", "set", w.links[1], "down") })
-		if !byEvent(down.Err) {
-			t.Errorf("it was lost by %v, not by the event of the port", down.Err)
+		if byWaiting(down.Err) {
+			t.Errorf("it was lost by %v, not by what is known at once", down.Err)
 		}
 		run(t, "ip", "link", "set", w.links[1], "up")
 		w.until("the lane to come back", w.whole)
@@ -51,9 +50,10 @@ func TestLinkDown(t *testing.T) {
 	w.closes()
 }
 
-// byEvent says whether a lane is known to be lost by what the system said: the adapter of its port, or netlink of its link; or by the peer, who heard it first.
-func byEvent(err error) bool {
-	return errors.Is(err, transport.ErrPortDown) || errors.Is(err, transport.ErrPeerClosed) || err != nil && (strings.Contains(err.Error(), "the rail can't be used any more") || toldByPeer(err))
+// byWaiting says whether a lane was lost by somebody's patience: the retry time of the adapter, or the silence of the lane. What is known at once is the word of the
+// adapter's port, of netlink, of a work request that found the link down, or of the peer, who heard it first.
+func byWaiting(err error) bool {
+	return err == nil || strings.Contains(err.Error(), rdma.StatusRetryExceeded.String()) || strings.Contains(err.Error(), "silent")
 }
 
 // toldByPeer says whether it was the peer that told of the loss, over the other lane.

@@ -169,13 +169,18 @@ func (e ends) devices(t *testing.T, second, lossy bool) {
 		Cut:     func() { faults.Cut() },
 		Timeout: 16, Short: 16, Slow: true, Truncates: true, WideWindows: true, Lossy: lossy, Also: adapterSays,
 		// These are about what one device does, and not about two.
-		Without: []string{"Attributes", "States", "LocalAccess", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks"},
+		Without: []string{"Attributes", "States", "LocalAccess", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks", "Drain", "DeadWindow"},
 	})
 	t.Logf("the device in software: %+v", sum)
-	if lossy && (sum.NaksTaken == 0 || sum.NaksSent == 0 || sum.Duplicates == 0 || sum.GoBacks == 0) {
-		t.Errorf("packets got lost, and nobody refused or repeated any: %+v", sum)
+	// The first one asks, the second one answers.
+	repeated, waited := sum.Duplicates, sum.RNRsSent
+	if second {
+		repeated, waited = min(sum.NaksTaken, sum.GoBacks), sum.RNRsTaken
 	}
-	if !lossy && (sum.RNRsSent == 0 || sum.RNRsTaken == 0) && !t.Failed() {
+	if lossy && repeated == 0 {
+		t.Errorf("packets got lost, and nobody repeated any: %+v", sum)
+	}
+	if waited == 0 {
 		t.Errorf("no receive was posted, and nobody was told so: %+v", sum)
 	}
 }
@@ -199,10 +204,14 @@ func add(sum *soft.Stats, s soft.Stats) {
 type there struct {
 	transport.Iface
 	t testing.TB
+	e ends
 }
 
-// Listen implements transport.Iface.
+// Listen implements transport.Iface. Any port is that of adapters, at another address each time.
 func (i there) Listen(addr string, a transport.Acceptor) (l transport.Listener, err error) {
+	if _, port, _ := net.SplitHostPort(addr); port == "0" {
+		addr = net.JoinHostPort(i.e.next(), "4791")
+	}
 	inside(i.t, func() { l, err = i.Iface.Listen(addr, a) })
 	return l, err
 }
@@ -240,10 +249,10 @@ func (e ends) pair(t testing.TB, listens bool, readFrom int) *transporttest.Pair
 	}
 	p := &transporttest.Pair{Now: now, Advance: func() { time.Sleep(50 * time.Microsecond) }, Slack: 2 * time.Second, Patience: patience}
 	adapter := open(verbsrc.New(verbsrc.Options{RC: o}), 1)
-	software := there{open(softrc.New(softrc.Options{RC: o, Port: rdma.RoCEPort, Wrap: func(c carrier.Carrier, _ rc.Place) carrier.Carrier { return resolves{c, t} }}), 2), t}
+	software := there{open(softrc.New(softrc.Options{RC: o, Port: rdma.RoCEPort, Wrap: func(c carrier.Carrier, _ rc.Place) carrier.Carrier { return resolves{c, t} }}), 2), t, e}
 	p.Client, p.Server, p.Addr, p.Nobody = software, adapter, net.JoinHostPort(e.adapter, "0"), net.JoinHostPort(e.adapter, "9")
 	if p.Local = e.next(); listens {
-		p.Client, p.Server, p.Addr, p.Nobody, p.Local = adapter, software, net.JoinHostPort(p.Local, "4791"), net.JoinHostPort(p.Local, "9"), ""
+		p.Client, p.Server, p.Addr, p.Nobody, p.Local = adapter, software, net.JoinHostPort(p.Local, "0"), net.JoinHostPort(p.Local, "9"), e.adapter // which has addresses of both families
 	}
 	return p
 }

@@ -125,8 +125,8 @@ func tells(t *testing.T, peer string) {
 				send()
 			}
 		})
-		if !byEvent(down.Err) {
-			t.Errorf("it was lost by %v, not by the event of the port", down.Err)
+		if byWaiting(down.Err) {
+			t.Errorf("it was lost by %v, not by what is known at once", down.Err)
 		}
 		last := []byte(nil)
 		if i == times-1 {
