@@ -53,8 +53,10 @@ type state struct {
 	State string `json:"state"`
 }
 
-func inspect(t *testing.T, dir string) (got string, err error) {
-	err = control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "inspect"}, func(r state) error { got = r.State; return nil })
+func inspect(t *testing.T, dir string) (string, error) { return inspectNode(t, dir, 0) }
+
+func inspectNode(t *testing.T, dir string, node int) (got string, err error) {
+	err = control.Ask(within(t), control.Target{Dir: dir, PID: os.Getpid(), Node: node}, control.Request{Do: "inspect"}, func(r state) error { got = r.State; return nil })
 	return got, err
 }
 
@@ -69,11 +71,19 @@ func TestInspect(t *testing.T) {
 			t.Fatalf("%q, %v", got, err)
 		}
 	}
-	second := listen(t, dir, control.Handler{}) // of another node of this process
+	second := listen(t, dir, control.Handler{Inspect: func() any { return "the second" }}) // of another node of this process
 	if second.Path() == s.Path() {
 		t.Error("a socket on which somebody answers was replaced")
 	}
-	if err := s.Close(); err != nil {
+	for node, want := range []string{"fine", "the second"} {
+		if got, err := inspectNode(t, dir, node); got != want || err != nil {
+			t.Errorf("node %d: %q, %v", node, got, err)
+		}
+	}
+	if _, err := inspectNode(t, dir, 2); err == nil || !strings.Contains(err.Error(), "no node 2") || !strings.Contains(err.Error(), "it has [0 1]") {
+		t.Errorf("of a node that is not there: %v", err)
+	}
+	if err := errors.Join(s.Close(), second.Close()); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(s.Path()); !os.IsNotExist(err) {
@@ -193,7 +203,7 @@ func TestFault(t *testing.T) {
 	defer l.Close()
 	listen(t, dir, control.Handler{Faults: inj})
 	var last control.Reply
-	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut lane=0 kind=silence for=1ms every=5ms count=5; pause lane=7 for=1ms"},
+	err := control.Ask(within(t), control.Target{Dir: dir, PID: os.Getpid()}, control.Request{Do: "fault", Plan: "cut lane=0 kind=silence for=1ms every=5ms count=5; pause lane=7 for=1ms"},
 		func(r control.Reply) error { last = r; return nil })
 	if err != nil || !last.Over || len(last.Rules) != 2 || last.Rules[0].Times != 5 || last.Rules[0].Hits != 5 || last.Rules[1].Hits != 0 {
 		t.Errorf("%v, %+v", err, last)
@@ -209,7 +219,7 @@ func TestFaultUnfit(t *testing.T) {
 	p := inj.Pipe("shm:1", "shm:2")
 	defer p.Close()
 	listen(t, dir, control.Handler{Faults: inj})
-	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut kind=reset for=1ms; delay 5ms for=1ms"}, func(control.Reply) error { return nil })
+	err := control.Ask(within(t), control.Target{Dir: dir, PID: os.Getpid()}, control.Request{Do: "fault", Plan: "cut kind=reset for=1ms; delay 5ms for=1ms"}, func(control.Reply) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "memory is never late") || inj.Any() {
 		t.Errorf("%v; rules were applied: %v", err, inj.Any())
 	}
@@ -222,7 +232,7 @@ func TestFaultAbandoned(t *testing.T) {
 	defer l.Close()
 	listen(t, dir, control.Handler{Faults: inj})
 	gone := errors.New("enough")
-	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut kind=silence; pause after=1h"},
+	err := control.Ask(within(t), control.Target{Dir: dir, PID: os.Getpid()}, control.Request{Do: "fault", Plan: "cut kind=silence; pause after=1h"},
 		func(r control.Reply) error {
 			if !r.Rules[0].InForce || r.Rules[0].Hits != 1 {
 				t.Errorf("%+v", r)
@@ -249,7 +259,7 @@ func TestFaultMissed(t *testing.T) {
 	defer l.Close()
 	listen(t, dir, control.Handler{Faults: inj})
 	var last control.Reply
-	err := control.Ask(within(t), dir, os.Getpid(), control.Request{Do: "fault", Plan: "pause lane=7 for=1ms; pause for=1ms; pause after=1ms for=1ms when=whole"},
+	err := control.Ask(within(t), control.Target{Dir: dir, PID: os.Getpid()}, control.Request{Do: "fault", Plan: "pause lane=7 for=1ms; pause for=1ms; pause after=1ms for=1ms when=whole"},
 		func(r control.Reply) error { last = r; return nil })
 	if err != nil || len(last.Rules) != 3 || !strings.Contains(last.Rules[0].Error, "lane 0 (rc 127.0.0.1:1)") || !strings.Contains(last.Rules[1].Error, "nothing went over") {
 		t.Errorf("%v, %+v", err, last)
@@ -266,7 +276,7 @@ func TestFaultInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(within(t))
 	defer cancel(nil)
 	var last control.Reply
-	err := control.Ask(ctx, dir, os.Getpid(), control.Request{Do: "fault", Plan: "cut kind=silence"}, func(r control.Reply) error {
+	err := control.Ask(ctx, control.Target{Dir: dir, PID: os.Getpid()}, control.Request{Do: "fault", Plan: "cut kind=silence"}, func(r control.Reply) error {
 		last = r
 		cancel(enough)
 		return nil

@@ -80,7 +80,7 @@ func TestNothingSaid(t *testing.T) {
 	defer ln.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	err = Ask(ctx, dir, os.Getpid(), Request{Do: "inspect"}, func(Reply) error { return nil })
+	err = Ask(ctx, Target{Dir: dir, PID: os.Getpid()}, Request{Do: "inspect"}, func(Reply) error { return nil })
 	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "has said nothing for 50ms") {
 		t.Errorf("the error is %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 type Fault struct {
 	PID  int      `arg:"" name:"pid" placeholder:"PID" help:"The process; it must have been started with --control, BRAID_CONTROL=on or Options.Control, by this user."`
 	Plan []string `arg:"" placeholder:"PLAN" help:"A file, or text as cut lane=1 kind=reset for=500ms."`
+	Node int      `name:"node" placeholder:"N" help:"Which of the process's nodes: each that asked for a control socket has a number, from 0 on."`
 	JSON bool     `name:"json" help:"One JSON object at the end."`
 }
 
@@ -40,7 +41,7 @@ func (c *Fault) Run(w shell.World) error {
 		return shell.BadLine(err)
 	}
 	var last control.Reply
-	end := control.Ask(w.Ctx, "", c.PID, control.Request{Do: "fault", Plan: p.String()}, func(r control.Reply) error { last = r; return nil })
+	end := control.Ask(w.Ctx, control.Target{PID: c.PID, Node: c.Node}, control.Request{Do: "fault", Plan: p.String()}, func(r control.Reply) error { last = r; return nil })
 	if end != nil && last.Rules == nil {
 		return end
 	}

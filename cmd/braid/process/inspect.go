@@ -11,6 +11,7 @@ import (
 // Inspect is `braid inspect`.
 type Inspect struct {
 	PID  int  `arg:"" name:"pid" placeholder:"PID" help:"The process; it must have been started with --control, BRAID_CONTROL=on or Options.Control, by this user."`
+	Node int  `name:"node" placeholder:"N" help:"Which of the process's nodes: each that asked for a control socket has a number, from 0 on."`
 	JSON bool `name:"json" help:"One JSON object."`
 }
 
@@ -30,7 +31,7 @@ func (c *Inspect) Run(w shell.World) error {
 	type reply struct {
 		State inspect.Process `json:"state"`
 	}
-	return control.Ask(w.Ctx, "", c.PID, control.Request{Do: "inspect"}, func(r reply) error {
+	return control.Ask(w.Ctx, control.Target{PID: c.PID, Node: c.Node}, control.Request{Do: "inspect"}, func(r reply) error {
 		if c.JSON {
 			return json.NewEncoder(w.Out).Encode(r.State)
 		}
