@@ -51,6 +51,18 @@ func pattern(n int, seed byte) []byte {
 	return b
 }
 
+// TestDirectInfo: what was done in memory that is lent says so, of every kind.
+func TestDirectInfo(t *testing.T) {
+	ctx := testContext(t)
+	p, mem := overShm(t, 64, false)
+	word := p.a.Word64(mem.Key(all), 0)
+	for name, r := range map[string]braid.Request{"add": word.PostAdd(1), "fetch": word.PostFetchAdd(1).Request, "compare-swap": word.PostCompareSwap(0, 1).Request} {
+		if i, err := r.WaitInfo(ctx); err != nil || i.String() != "direct copy, 0 bytes in 0 frames" {
+			t.Errorf("%s: %v, %v", name, i, err)
+		}
+	}
+}
+
 // TestDirect: puts, gets and atomics on memory that is lent do what frames do, of any size, and end before the post returns.
 func TestDirect(t *testing.T) {
 	ctx := testContext(t)

@@ -34,6 +34,9 @@ func (i Info) String() string {
 		return "not known"
 	}
 	s := fmt.Sprintf("%s, %d bytes in %d frames", i.Protocol, i.Bytes, i.Frames)
+	if i.Frames == 1 {
+		s = strings.TrimSuffix(s, "s")
+	}
 	if lanes := i.Lanes(); lanes != nil {
 		s += " on " + strings.Join(lanes, ", ")
 	}

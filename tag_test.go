@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +82,39 @@ func TestG3_TagSizes(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestTagReceiveErrors: how a receive ended says from whom, where there is one, and nothing of what the peer may have executed: it executes nothing.
+func TestTagReceiveErrors(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	canceled := func(r braid.TagRecv) error {
+		r.Cancel()
+		_, err := r.Wait(testContext(t))
+		return err
+	}
+	truncated := func(n int) error {
+		p.a.PostTag(7, make([]byte, n)).Release()
+		_, err := p.bw.RecvTag(testContext(t), make([]byte, 1), 7, braid.ExactTag)
+		return err
+	}
+	_, over := p.b.RecvTag(gone, nil, 1, braid.ExactTag)
+	_, waited := p.b.WaitTag(gone, 1, braid.ExactTag)
+	_, next := p.b.NextTag(gone, 1, braid.ExactTag)
+	for name, err := range map[string]error{
+		"context": over, "wait": waited, "next": next, "canceled": canceled(p.b.PostRecvTag(nil, 1, braid.ExactTag)), "canceled wait": canceled(p.b.PostWaitTag(1, braid.ExactTag)),
+		"truncated": truncated(8), "truncated, large": truncated(1 << 20),
+	} {
+		var op *braid.OpError
+		if !errors.As(err, &op) || op.Peer != p.b.Addr() || strings.Contains(err.Error(), "executed") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := p.bw.RecvTag(gone, nil, 1, braid.ExactTag); err == nil || err.Error() != "braid: tag receive: context canceled" {
+		t.Errorf("from anybody: %v", err)
 	}
 }
 

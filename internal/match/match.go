@@ -82,6 +82,9 @@ func (t *Table[P, A]) Find(w Want) *Node[A] {
 // Oldest is the arrival that waits longest, nil if none does; Next the one after it.
 func (t *Table[P, A]) Oldest() *Node[A] { return t.order.head }
 
+// Want is what was posted, or what would take the arrival alone.
+func (n *Node[V]) Want() Want { return n.want }
+
 // Next is the arrival after it, nil if it is the last.
 func (n *Node[V]) Next() *Node[V] { return n.links[byOrder].next }
 
@@ -121,14 +124,14 @@ func (t *Table[P, A]) Cancel(n *Node[P]) {
 }
 
 // CancelAll takes out the wants that gone says are over, in no order that matters, and hands each to ended.
-func (t *Table[P, A]) CancelAll(gone func(Want) bool, ended func(P)) {
+func (t *Table[P, A]) CancelAll(gone func(Want) bool, ended func(P, Want)) {
 	sweep := func(l *list[P]) {
 		for n := l.head; n != nil; {
 			next := n.links[byTag].next
 			if gone(n.want) {
-				p := n.Value
+				p, w := n.Value, n.want
 				t.Cancel(n)
-				ended(p)
+				ended(p, w)
 			}
 			n = next
 		}

@@ -108,7 +108,7 @@ func (p *pair) withdraw(t *rapid.T) {
 func (p *pair) gone(t *rapid.T) {
 	who := p.from.Draw(t, "from")
 	var ended, should []int
-	p.table.CancelAll(func(w Want) bool { return w.From == who }, func(id int) { ended = append(ended, id) })
+	p.table.CancelAll(func(w Want) bool { return w.From == who }, func(id int, _ Want) { ended = append(ended, id) })
 	p.m.posted = slices.DeleteFunc(p.m.posted, func(o posted) bool {
 		if o.want.From == who {
 			should = append(should, o.id)

@@ -36,6 +36,7 @@ func (b *Box) PostAtomic(key wire.RKey, h wire.AtomicOp) (*request.Request, erro
 	if b.free(b.book.Barrier(), int(h.Size)) {
 		if old, ok := b.reach.Atomic(&key, &h); ok {
 			b.Atomics++
+			b.scratch.Once.Bytes = 0 // a word is no payload, here as on a lane
 			if h.Fetch {
 				return b.fetched(&h, old), nil
 			}

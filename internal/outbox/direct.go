@@ -35,7 +35,7 @@ func (b *Box) fetched(h *wire.AtomicOp, old uint64) *request.Request {
 	r := b.pool.Get(request.Atomic, b)
 	r.Change = *h
 	binary.LittleEndian.PutUint64(r.Word[:], old)
-	r.Whole, r.Retired = true, true
+	r.Whole, r.Retired, r.Trace.Mapped = true, true, true
 	b.report(r, nil)
 	return r
 }

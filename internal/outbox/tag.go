@@ -27,6 +27,9 @@ func (b *Box) MayTag() error { return b.mayMessage(family.Tag, nil, nil) }
 // Over is why the endpoint has ended, nil while it hasn't.
 func (b *Box) Over() error { return b.end }
 
+// Where is the peer's address.
+func (b *Box) Where() string { return b.Addr }
+
 // PostAnswered is PostAM of a message that the peer answers with a note; its number is written into the header. lent, if it isn't nil, is memory that
 // the peer reads until then.
 func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error) {

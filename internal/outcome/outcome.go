@@ -52,7 +52,10 @@ func (e *Error) Error() string {
 		s += " lane " + e.Lane
 	}
 	s += ": " + e.Err.Error()
-	if e.Fate == Unknown && e.Op != "flush" && e.Op != "close" { // those say what may be lost
+	switch {
+	case e.Fate != Unknown, e.Op == "flush", e.Op == "close": // those say what may be lost
+	case errors.Is(e.Err, ErrTruncated): // it was
+	default:
 		s += " (it may have been executed)"
 	}
 	return s

@@ -37,7 +37,7 @@ func (t *Tags) mayWait(w match.Want) error {
 	if err == nil {
 		return nil
 	}
-	return &outcome.Error{Op: request.Receive.String(), Fate: outcome.NotExecuted, Err: err}
+	return unmatched(w, err)
 }
 
 // Receive is PostReceive of a message that was taken: once.
@@ -100,8 +100,9 @@ func (t *Tags) Cancel(r *request.Request) {
 		t.cancelWatch(r)
 		return
 	}
+	w := r.Node.Want()
 	t.table.Cancel(r.Node)
-	t.end(r, outcome.ErrCanceled)
+	t.end(r, w, outcome.ErrCanceled)
 }
 
 // Left says how many receives are posted and messages wait, for checks.

@@ -29,6 +29,8 @@ type Peer interface {
 	// Eager is up to how many bytes a message is sent without asking whether it is wanted.
 	Eager() int
 	Over() error
+	// Where is its address, for errors.
+	Where() string
 	PostAM(id uint16, header, payload []byte) (*request.Request, error)
 	PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error)
 	// Read reads an offered message into dst for r, and tells the sender.
@@ -215,7 +217,7 @@ func (t *Tags) read(r *request.Request, from Peer, h wire.TagOffer) {
 		return
 	}
 	if err := from.Over(); err != nil {
-		r.Err = &outcome.Error{Op: r.Name(), Fate: outcome.Unknown, Err: err}
+		r.Err = &outcome.Error{Op: r.Name(), Peer: from.Where(), Fate: outcome.Unknown, Err: err}
 	}
 	from.Tell(wire.TagNote{Code: wire.TagMatched, Op: h.Op})
 	r.Retired = true
@@ -226,7 +228,7 @@ func (t *Tags) read(r *request.Request, from Peer, h wire.TagOffer) {
 func (t *Tags) found(r *request.Request, from Peer, h wire.TagOffer) {
 	r.Tag, r.Size, r.Result = h.Tag, h.Size, from
 	if room := len(r.Dst); h.Size > uint64(room) {
-		r.Err = &outcome.Error{Op: r.Name(), Fate: outcome.Unknown, Err: fmt.Errorf("%w: %d bytes, for %d", outcome.ErrTruncated, h.Size, room)}
+		r.Err = &outcome.Error{Op: r.Name(), Peer: from.Where(), Fate: outcome.Unknown, Err: fmt.Errorf("%w: %d bytes, for %d", outcome.ErrTruncated, h.Size, room)}
 	}
 }
 
@@ -250,7 +252,7 @@ func (t *Tags) Ended(from Peer, err error) {
 		}
 		n = next
 	}
-	t.table.CancelAll(func(w match.Want) bool { return w.From == any(from) }, func(r *request.Request) { t.end(r, err) })
+	t.table.CancelAll(func(w match.Want) bool { return w.From == any(from) }, func(r *request.Request, w match.Want) { t.end(r, w, err) })
 	t.unwatch(func(w watch) bool { return w.want.From == any(from) }, err)
 }
 
@@ -260,13 +262,22 @@ func (t *Tags) Close(err error) {
 	for n := t.table.Oldest(); n != nil; n = t.table.Oldest() {
 		t.letGo(t.table.Take(n))
 	}
-	t.table.CancelAll(func(match.Want) bool { return true }, func(r *request.Request) { t.end(r, err) })
+	t.table.CancelAll(func(match.Want) bool { return true }, func(r *request.Request, w match.Want) { t.end(r, w, err) })
 	t.unwatch(func(watch) bool { return true }, err)
 	t.buffers.Close()
 }
 
 // end ends a receive that was matched by nothing.
-func (t *Tags) end(r *request.Request, err error) {
+func (t *Tags) end(r *request.Request, w match.Want, err error) {
 	r.Node, r.Dst, r.Retired = nil, nil, true
-	t.o.Report(r, &outcome.Error{Op: r.Name(), Fate: outcome.NotExecuted, Err: err})
+	t.o.Report(r, unmatched(w, err))
+}
+
+// unmatched is how a receive ends that no message was for; of one peer's alone it says whose.
+func unmatched(w match.Want, err error) error {
+	e := &outcome.Error{Op: request.Receive.String(), Fate: outcome.NotExecuted, Err: err}
+	if p, ok := w.From.(Peer); ok {
+		e.Peer = p.Where()
+	}
+	return e
 }

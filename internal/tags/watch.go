@@ -53,7 +53,7 @@ func (t *Tags) unwatch(over func(watch) bool, err error) {
 	t.watches = slices.DeleteFunc(t.watches, func(w watch) bool {
 		end := over(w)
 		if end {
-			t.end(w.r, err)
+			t.end(w.r, w.want, err)
 		}
 		return end
 	})
