@@ -13,7 +13,8 @@ import (
 //
 // The blocking calls take a context and return at the operation's first end: sent, its source may be reused. Flush
 // waits for the second: executed at the peer. A context that is over before the end gives the caller his buffers
-// back at once; the error's Fate says what the peer may have done.
+// back at once; the error's Fate says what the peer may have done. One that was over before keeps nothing from being
+// posted: what ends by that, as a short put or message does, ends well.
 //
 // Source: ucp_ep_h.
 type Endpoint struct {

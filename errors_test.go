@@ -54,6 +54,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"message too large":   {post(0, 65<<20), "message of 68157440 bytes, the peer takes at most 67108864; put it into its memory instead, or raise its setting message"},
 		"header too large":    {post(2000, 0), "header of 2000 bytes, at most 1024; the payload has more room"},
 		"nobody handles it":   {unhandled(), "am |the peer has no handler for this active message: it must set one before others send: id 999"},
+		"no key":              {p.a.Put(ctx, nil, braid.RKey{}, 0), "put |the zero RKey is of no memory; ask the peer for one"},
 		"deregistered":        {deregistered(), "put |unknown key: its memory was deregistered, or it is of another node"},
 		"alloc less":          {alloc(-1), "alloc: size -1 is negative"},
 		"alloc more than all": {alloc(1 << 60), "alloc: a limit is reached: size 1152921504606846976 is more than a process can have"},
@@ -62,6 +63,16 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			if c.err == nil || !strings.Contains(c.err.Error(), want) {
 				t.Errorf("%s: %v\nlacks %s", name, c.err, want)
 			}
+		}
+	}
+}
+
+// TestErrorsOfNoOperation: that an endpoint is over is nothing that may have been executed.
+func TestErrorsOfNoOperation(t *testing.T) {
+	for op, want := range map[string]bool{"put": true, "endpoint": false, "close": false} {
+		err := &braid.OpError{Op: op, Fate: braid.Unknown, Err: braid.ErrClosed}
+		if got := strings.Contains(err.Error(), "executed"); got != want {
+			t.Errorf("%v", err)
 		}
 	}
 }

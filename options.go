@@ -82,7 +82,8 @@ type Options struct {
 	Limits    Limits
 	Times     Times
 
-	// Faults stands in front of the connections of the default transports, and does to them what its rules say. Others have a place of their own (tcp.Options.Wrapper).
+	// Faults stands in front of the connections of the default transports, and does to them what its rules say. What they say for later (after=, every=, for=) needs
+	// somebody who drives it: package fault/drive. Others have a place of their own (tcp.Options.Wrapper).
 	Faults *fault.Injector
 
 	// Control makes a socket of this user alone, for `braid inspect` and `braid fault` (docs/control.md). Connections of the default transports then have a lock more to take.

@@ -8,7 +8,7 @@ import (
 )
 
 // Request is an operation that was posted. It is a small value: copy it freely. Wait or Release ends it; after that, all
-// copies say ErrRequest.
+// copies say ErrRequest. One that had ended when it was posted has nothing to be given back, and goes on saying how.
 //
 // Source: the request that ucp_..._nbx calls return.
 type Request struct{ h handle.Handle }

@@ -16,7 +16,8 @@ import (
 var errNobody = errors.New("nobody here can do that: it is for braid fault, and for perftest --fault")
 
 // Injector stands in front of connections (tcp.Options.Wrapper, Link) and does to them what rules say. It is safe for
-// concurrent use. It starts nothing: what is due is done by the next call, so somebody calls Advance where calls may be rare.
+// concurrent use. It starts nothing: what is due is done by the next call, so somebody calls
+// Advance: package fault/drive. What connections carry is no call.
 type Injector struct {
 	// Outside does what rules say that are not about connections, and undoes it; it says how many things it changed. Nil: nobody does. Set it, and the
 	// others, before the first rule.

@@ -53,7 +53,7 @@ func (e *Error) Error() string {
 	}
 	s += ": " + e.Err.Error()
 	switch {
-	case e.Fate != Unknown, e.Op == "flush", e.Op == "close": // those say what may be lost
+	case e.Fate != Unknown, e.Op == "flush", e.Op == "close", e.Op == "endpoint": // those say what may be lost, or are of no operation
 	case errors.Is(e.Err, ErrTruncated): // it was
 	default:
 		s += " (it may have been executed)"

@@ -19,6 +19,9 @@ type Peer struct {
 
 // Owns says why a key is not of the peer's memory, nil if it is, as far as is known here.
 func (p *Peer) Owns(key wire.RKey) error {
+	if key == (wire.RKey{}) {
+		return fmt.Errorf("%w: the zero RKey is of no memory; ask the peer for one", outcome.ErrAccess)
+	}
 	if p.Incarnation != 0 && key.Incarnation != p.Incarnation {
 		return fmt.Errorf("%w: the key is of another process than this endpoint's peer; ask the peer for a new one", outcome.ErrAccess)
 	}

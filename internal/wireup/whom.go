@@ -39,7 +39,7 @@ func (w Whom) Not(theirs uint64) error {
 func (w Whom) Undialed(why error) error {
 	err := fmt.Errorf("%w: %w", outcome.ErrDial, why)
 	if !w.Any() && !errors.Is(why, outcome.ErrPeerRestarted) && !errors.Is(why, outcome.ErrPeerClosed) { // those say so
-		err = fmt.Errorf("%w; if the peer was restarted, its address is out of date: ask it for its new one", err)
+		err = fmt.Errorf("%w; if the peer was restarted or has closed this worker, its address is out of date: ask it for its new one", err)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func TestWhom(t *testing.T) {
 	if err := one.Not(7); !errors.Is(err, outcome.ErrPeerRestarted) {
 		t.Error(err)
 	}
-	const hint = "if the peer was restarted"
+	const hint = "if the peer was restarted or has closed this worker"
 	for _, c := range []struct {
 		whom Whom
 		why  error
