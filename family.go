@@ -16,12 +16,14 @@ var _ = family.Lend(family.Root{
 		switch {
 		case fn == nil:
 			w.eng.Own(id, nil)
+			w.above.Set(id, nil)
 		case w.desk.Closed():
 			return ErrClosed
 		case w.eng.Of(id) != nil:
 			return family.ErrTaken
 		default:
 			w.eng.Own(id, handler(func(m *Message) { fn(m) }))
+			w.above.Set(id, fn)
 		}
 		return nil
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openbraid/braid/internal/control"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/handle"
 	"github.com/openbraid/braid/internal/rail"
 	"github.com/openbraid/braid/internal/request"
@@ -38,6 +39,7 @@ type Worker struct {
 	desk  handle.Desk
 	news  atomic.Pointer[[]topo.Rail] // a table of this host's rails that the engine has not seen
 	asked control.Asked               // how things stand
+	above family.Above
 }
 
 // NewWorker makes a worker, with handlers and endpoints of its own. It is the node's until either is closed; a node has as many as it likes.
@@ -98,6 +100,7 @@ func (w *Worker) Close() error {
 	n.workers = slices.DeleteFunc(n.workers, func(o *Worker) bool { return o == w })
 	n.mu.Unlock()
 	n.control.Remove(&w.asked)
+	defer w.above.End()
 	return w.desk.Close()
 }
 

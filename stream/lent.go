@@ -10,12 +10,18 @@ import (
 
 // What package braid lends to the library's own families: messages under ids that programs can't use.
 
-// handle has fn told of the messages about streams.
-func handle(w *braid.Worker, fn func(*braid.Message)) error {
+// handle has fn told of the messages about streams, and over of the end of the worker.
+func handle(w *braid.Worker, fn func(*braid.Message), over func()) error {
 	if _, err := w.EventFD(); !errors.Is(err, braid.ErrShared) {
 		return errOwned
 	}
-	err := family.Braid.Handle(w, family.Stream, func(msg any) { fn(msg.(*braid.Message)) })
+	err := family.Braid.Handle(w, family.Stream, func(msg any) {
+		if msg == nil {
+			go over() // which waits for callbacks, one of which may have closed the worker
+			return
+		}
+		fn(msg.(*braid.Message))
+	})
 	if errors.Is(err, family.ErrTaken) {
 		return errTwice
 	}

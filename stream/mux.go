@@ -46,7 +46,7 @@ func (o *Options) defaults() error {
 	return nil
 }
 
-// Mux is the streams of one worker. It is safe for many goroutines.
+// Mux is the streams of one worker, and closed when that is. It is safe for many goroutines.
 type Mux struct {
 	w *braid.Worker
 	o Options
@@ -77,7 +77,7 @@ func New(w *braid.Worker, o Options) (*Mux, error) {
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	m.past = make(chan struct{})
 	close(m.past)
-	if err := handle(w, m.heard); err != nil {
+	if err := handle(w, m.heard, func() { m.Close() }); err != nil {
 		return nil, &braid.OpError{Op: "streams", Err: err}
 	}
 	return m, nil

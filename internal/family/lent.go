@@ -9,7 +9,8 @@ import (
 
 // Root is what the root package lends to the rooms of families, which stand above it, and does not give to programs. Arguments and messages are of its types.
 type Root struct {
-	// Handle sets the handler of an id that is the library's own; nil takes it away. ErrTaken: it has one.
+	// Handle sets the handler of an id that is the library's own; nil takes it away. ErrTaken: it has one. When the worker is closed it is called with nil,
+	// and must not wait for callbacks then.
 	Handle func(worker any, id uint16, fn func(message any)) error
 	// Post posts a message under such an id, and leaves the request in what into points to.
 	Post func(endpoint any, id uint16, header, payload []byte, into any)
