@@ -19,7 +19,7 @@ func TestControl(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
 	look := func() (p inspect.Process, err error) {
-		err = socket.Ask(ctx, "", os.Getpid(), socket.Request{Do: "inspect"}, func(r struct {
+		err = socket.Ask(ctx, socket.Target{PID: os.Getpid()}, socket.Request{Do: "inspect"}, func(r struct {
 			State inspect.Process `json:"state"`
 		}) error {
 			p = r.State
@@ -57,7 +57,7 @@ func TestControl(t *testing.T) {
 		t.Error("what was sent is shown")
 	}
 	var last socket.Reply
-	err = socket.Ask(ctx, "", os.Getpid(), socket.Request{Do: "fault", Plan: "cut lane=1 kind=reset for=1ms"}, func(r socket.Reply) error { last = r; return nil })
+	err = socket.Ask(ctx, socket.Target{PID: os.Getpid()}, socket.Request{Do: "fault", Plan: "cut lane=1 kind=reset for=1ms"}, func(r socket.Reply) error { last = r; return nil })
 	if err != nil || !last.Over || last.Rules[0].Hits == 0 {
 		t.Errorf("%v, %+v", err, last)
 	}
@@ -87,7 +87,7 @@ func TestControlOwned(t *testing.T) {
 	}
 	states := make(chan inspect.Process, 1)
 	look := func() {
-		_ = socket.Ask(testContext(t), "", os.Getpid(), socket.Request{Do: "inspect"}, func(r struct {
+		_ = socket.Ask(testContext(t), socket.Target{PID: os.Getpid()}, socket.Request{Do: "inspect"}, func(r struct {
 			State inspect.Process `json:"state"`
 		}) error {
 			states <- r.State
