@@ -97,6 +97,10 @@ func TestPairRows(t *testing.T) {
 			}
 		}
 	}
+	b.only, b.Braid = regexp.MustCompile("^pair/rc/tag_bw/"), "no such program"
+	if rows, err := b.modes(t.Context()); err == nil || strings.Count(err.Error(), "pair/rc/tag_bw/") != 3 || len(rows) > 0 {
+		t.Errorf("one row that fails ends the others: %v, %v", rows, err)
+	}
 	b.Only, b.only, b.Braid = "", regexp.MustCompile("^pair"), "no such program"
 	if rows, err := b.modes(t.Context()); err != nil || len(rows) > 0 {
 		t.Errorf("nobody asked: %v, %v", rows, err)

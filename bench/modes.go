@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -70,18 +71,23 @@ func (b *bench) modes(ctx context.Context) (rows []duel.Row, err error) {
 	if b.Only != "" {
 		list = append(list, pairRuns()...)
 	}
+	var failed []error
 	for _, run := range list {
 		if !b.wants(run.name) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s ...\n", run.name)
 		r, err := b.programs().Perftest(ctx, b.args(run))
-		if err != nil {
-			return rows, err
+		if ctx.Err() != nil {
+			return rows, ctx.Err()
+		}
+		if err != nil { // the others are worth as much
+			failed = append(failed, fmt.Errorf("%s: %w", run.name, err))
+			continue
 		}
 		rows = append(rows, modeRow(run.name, run.size, r.Pair))
 	}
-	return rows, nil
+	return rows, errors.Join(failed...)
 }
 
 // smallNS is what failover may cost a small operation when that is more than 2 %.
