@@ -143,6 +143,14 @@ func TestForgiven(t *testing.T) {
 	if l.Rate() > 1250e6 || l.Rate() < 1249e6 {
 		t.Errorf("forgiven up to %.1f MB/s, declared are 1250", l.Rate()/1e6)
 	}
+	l.rate = 2500e6 // it was right to try
+	l.run(time.Second, 16<<20, frame)
+	l.within(t, "fast again", 0.2)
+	l.rate = 12.5e6
+	l.run(2*time.Second, 4<<20, frame)
+	if last := until(); last > first*5/4 {
+		t.Errorf("tried again after %v at first, and, where trying was right in between, after %v", first, last)
+	}
 }
 
 // TestLate: a lane that is silent though something is under way costs what it was silent, beyond what its pieces need.
