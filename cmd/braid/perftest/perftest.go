@@ -106,7 +106,7 @@ func (*Command) Help() string {
 	}
 	b.WriteString(`
 A bandwidth test looks at the clock once for many operations: its percentiles and its maximum are of averages over so many, which the output says (--json: latency_us.average_over).
-An interrupted run prints what it has measured until then (--json: "interrupted": true), except with --pair-modes. --spawn binds the two processes to two different processors, if there are; --cpus off leaves that to the system.
+An interrupted run prints what it has measured until then (--json: "interrupted": true), except with --pair-modes; with -T the numbers of threads that are whole. --spawn binds the two processes to two different processors, if there are; --cpus off leaves that to the system.
 A peer without any lane is given up after 2 s; --set suspended=30s waits longer, as it is with --fault.
 
 Examples:

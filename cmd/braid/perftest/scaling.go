@@ -47,7 +47,7 @@ func (c *Command) scale(w shell.World, addr string, t measurement, later int, p 
 		}
 		r, err := perf.RunThreads(w.Ctx, all[:n], t.Params, more)
 		if err != nil {
-			if n > 1 && !c.Spawn {
+			if n > 1 && !c.Spawn && w.Ctx.Err() == nil {
 				err = fmt.Errorf("%w (does the server have -T %d?)", err, c.Threads.most())
 			}
 			return broken, errors.Join(err, p.scaling(t, list))
