@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/family"
@@ -142,4 +143,37 @@ func TestFlood(t *testing.T) {
 		}
 		c.Close()
 	}
+}
+
+// TestFloodUnanswered: a peer that asks and asks while it takes no answer loses its endpoint: what it is owed must not grow.
+func TestFloodUnanswered(t *testing.T) {
+	tidy(t)
+	p := newPairOver(t, braid.Options{Limits: braid.Limits{Pending: 8}}, stream.Options{Streams: 4}, stream.Options{})
+	honest, served := p.conns(t)
+	deaf, err := braid.Open(braid.Options{Limits: braid.Limits{Backlog: 4 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { deaf.Close() })
+	w, release := newWorker(t, deaf), make(chan struct{})
+	defer close(release)
+	if err := family.Braid.Handle(w, family.Stream, func(any) { <-release }); err != nil {
+		t.Fatal(err)
+	}
+	ep, err := w.Dial(within(t), p.ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, ctx := &liar{t, ep}, within(t)
+	for i := frame.Stream(0); ep.Err() == nil; i++ {
+		l.say(frame.Frame{Kind: frame.Open, Stream: i << 1, Total: 5}, nil)
+		if ctx.Err() != nil {
+			t.Fatalf("%d were asked for, and it still listens", i)
+		}
+		if i%64 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	write(t, honest, "still here")
+	read(t, served, "still here")
 }

@@ -48,6 +48,25 @@ func TestSmallMessagesCost(t *testing.T) {
 	}
 }
 
+// TestRetainedTwice: who retains a message twice holds it once: one Release gives its buffer back.
+func TestRetainedTwice(t *testing.T) {
+	var q Queue
+	free := 0
+	b := transport.NewBuffer(1000, func(*transport.Buffer) { free++ })
+	var kept *Message
+	q.Message(func(m *Message) { m.Retain(); m.Retain(); kept = m }, Message{Payload: b.Bytes}, b)
+	b.Release()
+	calls := q.Take(nil)
+	q.Run(&calls[0])
+	q.Finish(calls)
+	if free != 0 || len(kept.Payload) != 1000 {
+		t.Fatal("a message that is retained is gone")
+	}
+	if kept.Release(); free != 1 {
+		t.Errorf("given back %d times", free)
+	}
+}
+
 // TestLargeMessagesStay: what fills its buffer isn't copied, and many in one buffer count it once.
 func TestLargeMessagesStay(t *testing.T) {
 	const size = 256 << 10
