@@ -435,7 +435,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat --owned --shared h":                   "can't be used together",
 		"-t am_lat -O 3 h":                               "use am_bw",
 		"-t am_lat --listen 0.0.0.0 h":                   "for a server",
-		"-t am_lat -n 10 --transport carrier h":          "there are tcp, shm and rc",
+		"-t am_lat -n 10 --transport carrier h":          "there are tcp, shm, rc and verbs",
 	} {
 		refused(t, line, want)
 	}
