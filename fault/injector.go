@@ -165,6 +165,14 @@ func (i *Injector) Any() bool {
 	return len(i.rules) > 0
 }
 
+// InForce says whether some rule is.
+func (i *Injector) InForce() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.advance()
+	return slices.ContainsFunc(i.live, func(a *active) bool { return a.inForce })
+}
+
 // Over says whether no rule has anything left to do.
 func (i *Injector) Over() bool {
 	i.mu.Lock()

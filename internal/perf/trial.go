@@ -22,6 +22,8 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 	if p.Faults.Ready != nil {
 		p.Faults.Ready(t)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	c, err := dial(ctx, addr, p, newID(), t)
 	if err != nil {
 		return r, err
@@ -41,10 +43,10 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 	}
 	m := newMeter(&p, tell)
 	m.Begin()
-	t.Begin(r.Lanes)
+	t.Begin(r.Lanes, func() { cancel(trial.ErrAway) })
 	tally, end := c.tried(t, m)
 	m.Row(true)
-	p.Verify, r.Interrupted = end == nil, ctx.Err() != nil
+	p.Verify, r.Interrupted = end == nil, ctx.Err() != nil && context.Cause(ctx) != trial.ErrAway
 	r.take(&p, m, tally)
 	if r.Interrupted {
 		r.Report = t.Stopped()

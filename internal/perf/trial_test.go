@@ -27,10 +27,15 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 	if p.Size = 4096; slices.Contains([]string{"add", "fadd", "cswap"}, p.Test) {
 		p.Size = 8
 	}
-	p.Faults = &trial.Options{Plan: rules, Seed: 1, Events: &out}
-	p.Settings = &braid.Settings{}
+	if p.Faults == nil {
+		p.Faults = &trial.Options{Patience: 10 * time.Second} // a hundred of the longest pauses between two dials
+	}
+	p.Faults.Plan, p.Faults.Seed, p.Faults.Events = rules, 1, &out
+	if p.Settings == nil {
+		p.Settings = &braid.Settings{}
+	}
 	for _, rail := range [][2]string{{"redial-max", "100ms"}, {"rails", "127.0.0.1,127.0.0.2"}} {
-		if err := p.Settings.Set(rail[0], rail[1], "test"); err != nil {
+		if err := p.Settings.Default(rail[0], rail[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,6 +99,20 @@ func TestTrialComesBack(t *testing.T) {
 	}
 	if r.Report == nil || r.Report.Verdict != verdict.OK || ups != 3 {
 		t.Errorf("%d lanes came up; %+v", ups, r.Report)
+	}
+}
+
+// TestTrialStaysAway: a lane that is not dialed again for an hour is missing when the plan waits for all lanes. The run ends all the same, and says so.
+func TestTrialStaysAway(t *testing.T) {
+	s := new(braid.Settings)
+	for _, key := range []string{"redial-max", "redial-min"} {
+		if err := s.Set(key, "1h", "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _ := faulty(t, perf.Params{Test: "put_bw", Setup: perf.Setup{Settings: s, Faults: &trial.Options{Patience: time.Second}}}, "cut lane=0 kind=reset when=whole for=5ms every=50ms count=3")
+	if r.Report == nil || r.Report.Verdict != verdict.Broken || r.Interrupted || !strings.Contains(strings.Join(r.Report.Problems, "; "), "1 of 2 lanes are up") {
+		t.Errorf("%+v", r.Report)
 	}
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,6 +27,8 @@ type Options struct {
 	Events  io.Writer // lines of JSON; nil: nowhere
 	// Ready is told of the trial before it dials; nil for nobody.
 	Ready func(*Trial)
+	// Patience is how long lanes may take to come back when no rule is in force; 0: 30 s.
+	Patience time.Duration
 }
 
 // Endless says whether nothing of the plan ends by itself.
@@ -51,6 +54,7 @@ type Trial struct {
 	inj   *fault.Injector
 	drv   *drive.Driver
 	pulse pulse
+	watch watch
 
 	up    atomic.Int32 // lanes
 	lanes atomic.Int32 // that there are to be
@@ -75,6 +79,7 @@ type place struct {
 
 // New makes a trial whose injector has no rules yet.
 func New(o Options) *Trial {
+	o.Patience = cmp.Or(o.Patience, patience)
 	t := &Trial{o: o, start: time.Now(), places: map[string]place{}}
 	t.inj = fault.NewSeeded(t.now, o.Seed)
 	t.inj.Stands = func() (bool, int) {
@@ -99,8 +104,9 @@ func (t *Trial) Driver() *drive.Driver { return t.drv }
 // now never is 0, which is no time to stamps.
 func (t *Trial) now() time.Duration { return time.Since(t.start) + 1 }
 
-// Begin is the end of the warm-up: the plan's times count from now. lanes are up.
-func (t *Trial) Begin(lanes int) {
+// Begin is the end of the warm-up: the plan's times count from now. lanes are up. away is called, once at most, if they don't come back while the plan
+// waits for them: then it would never be over.
+func (t *Trial) Begin(lanes int, away func()) {
 	t.lanes.Store(int32(lanes))
 	t.zero = t.now()
 	t.last = t.zero
@@ -112,6 +118,7 @@ func (t *Trial) Begin(lanes int) {
 	t.mu.Unlock()
 	t.pulse.begin(t.now)
 	t.drv.Apply(t.o.Plan...)
+	t.watch.begin(t.o.Patience, func() bool { return t.inj.InForce() || t.inj.Whole() }, away)
 }
 
 // Event is told what happens to lanes.
@@ -224,15 +231,12 @@ func (t *Trial) Over() bool {
 	return t.inj.Spent()
 }
 
-// settleWithin is how long lanes may take to come back: as long as a silent peer may be silent, the longest pause between two dials, and as much again for
-// a machine that is busy with other things.
-const settleWithin = 30 * time.Second
-
 // Settle ends what is in force, and makes progress until all lanes are back and all that was lost is handed over, or it takes too long.
 func (t *Trial) Settle(progress func() error) error {
 	dead := t.drv.Dead()
+	t.watch.end()
 	_ = t.inj.Close()
-	for end := t.now() + settleWithin; !t.inj.Whole() && t.now() < end && dead == nil; {
+	for end := t.now() + t.o.Patience; !t.inj.Whole() && t.now() < end && dead == nil; {
 		if err := progress(); err != nil {
 			return err
 		}
@@ -270,6 +274,7 @@ func (t *Trial) run() *verdict.Run {
 
 // Close ends it, and says whether the events were written.
 func (t *Trial) Close() error {
+	t.watch.end()
 	t.drv.Stop()
 	t.pulse.end()
 	t.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/verdict"
@@ -34,7 +35,7 @@ func TestLaneGivenUp(t *testing.T) {
 		defer x.Injector().Pipe(host+":50", host+":7").Close()
 		x.Event(braid.Event{Kind: braid.LaneUp, Lane: host + ":50->" + host + ":7", Instance: "d" + host})
 	}
-	x.Begin(2)
+	x.Begin(2, func() {})
 	x.Event(braid.Event{Kind: braid.LaneGivenUp, Lane: "127.0.0.2->127.0.0.2:7", Err: errors.New("refused")})
 	x.Event(braid.Event{Kind: braid.LaneGivenUp, Lane: "127.0.0.3->127.0.0.3:7", Err: errors.New("refused")})
 	if err := x.Close(); err != nil {
@@ -56,4 +57,21 @@ func TestLaneGivenUp(t *testing.T) {
 	if len(slots) != 2 || slots[0] != 1 || slots[1] != -1 {
 		t.Errorf("slots %v", slots)
 	}
+}
+
+// TestWatch: nobody is waited for longer than patience lasts, and patience lasts as long as all is well.
+func TestWatch(t *testing.T) {
+	var w watch
+	w.end() // before it began
+	asked, away := 0, make(chan int, 1)
+	w.begin(looks*time.Millisecond, func() bool { asked++; return asked <= 20 }, func() { away <- asked })
+	if n := <-away; n < 20+looks-1 {
+		t.Errorf("given up after %d looks", n)
+	}
+	w.end()
+	w.end()
+	var well watch
+	well.begin(looks*time.Microsecond, func() bool { return true }, func() { t.Error("given up, and all was well") })
+	time.Sleep(20 * time.Millisecond)
+	well.end()
 }
