@@ -13,6 +13,7 @@ const (
 	cycles     = 10_000
 	crowded    = 1000
 	unexpected = 10_000_000
+	messages   = 500_000
 )
 
 // crowd measures what many endpoints and many messages cost.
@@ -63,6 +64,19 @@ func (b *bench) crowd(ctx context.Context) (rows []duel.Row, err error) {
 		}
 		add("crowd/stopped", "messages", float64(sent), "64 MiB", verdict)
 		add("crowd/stopped/resident", "bytes", float64(resident), "", "")
+	}
+	if b.wants("crowd/dead") {
+		alive, dead, err := crowd.Dead(ctx, b.Rounds, messages)
+		if err != nil {
+			return rows, err
+		}
+		var s duel.Series
+		for i := range dead {
+			s.Add(float64(dead[i])/messages/1e3, float64(alive[i])/messages/1e3, false)
+		}
+		row := rowOf(&s, "crowd/dead", "before", duel.AtMost(1.1))
+		row.Unit = "us"
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -20,6 +20,9 @@ func TestSmall(t *testing.T) {
 	if kept, err := Unexpected(ctx, 20_000); err != nil || kept < 8 || kept > 1000 {
 		t.Error(kept, err)
 	}
+	if alive, dead, err := Dead(ctx, 2, 2000); err != nil || len(alive) != 2 || len(dead) != 2 || dead[1] <= 0 {
+		t.Error(alive, dead, err)
+	}
 	const most = 64<<20/256 + 5000 // a message costs 256 bytes of it at the least; those that wait at the sender
 	if sent, _, err := Stopped(ctx, 2*most); err != nil || sent < 64<<20/300 || sent > most {
 		t.Error(sent, err)
