@@ -5,6 +5,7 @@ package shm_test
 import (
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"strings"
@@ -29,7 +30,7 @@ func newEnv() transport.Env {
 	start := time.Now()
 	return transport.Env{
 		Now:  func() time.Duration { return time.Since(start) + 1 },
-		Rand: func() uint64 { return 4 },
+		Rand: rand.Uint64, // names of sockets are the whole host's: other tests run at the same time
 		Log:  slog.New(slog.DiscardHandler),
 	}
 }

@@ -53,7 +53,7 @@ func openedOn(t testing.TB, tr transport.Transport) *iface {
 	t.Helper()
 	start := time.Now()
 	f, err := tr.Open(transport.Env{
-		Now: func() time.Duration { return time.Since(start) + 1 }, Rand: func() uint64 { return 7 }, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Duration { return time.Since(start) + 1 }, Rand: rand.Uint64, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestLooksOnceMore(t *testing.T) {
 func child(addr string) {
 	start := time.Now()
 	f, err := New(Options{}).Open(transport.Env{
-		Now: func() time.Duration { return time.Since(start) + 1 }, Rand: func() uint64 { return uint64(os.Getpid()) }, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Duration { return time.Since(start) + 1 }, Rand: rand.Uint64, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		panic(err)

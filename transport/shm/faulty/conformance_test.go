@@ -5,6 +5,7 @@ package faulty_test
 import (
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func newWorld(t testing.TB, now func() time.Duration) *world {
 	o := shm.Options{}
 	w := &world{env: transport.Env{
 		Now:  now,
-		Rand: func() uint64 { return 4 },
+		Rand: rand.Uint64, // names of sockets are the whole host's: other tests run at the same time
 		Log:  slog.New(slog.DiscardHandler),
 	}}
 	w.inj = fault.New(w.env.Now)
