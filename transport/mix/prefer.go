@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -99,13 +100,7 @@ type both struct {
 }
 
 // Close implements transport.Listener.
-func (b *both) Close() error {
-	err := b.Listener.Close()
-	if e := b.also.Close(); err == nil {
-		err = e
-	}
-	return err
-}
+func (b *both) Close() error { return errors.Join(b.Listener.Close(), b.also.Close()) }
 
 // attempt is a dial over the first: if it comes to nothing, the next one goes over the second.
 type attempt struct {
