@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 		fmt.Fprintln(&b, "  "+k)
 	}
 	fmt.Fprintln(&b, "verdicts")
-	for _, v := range []string{verdict.OK, verdict.Broken, verdict.NoEffect, verdict.Failed, verdict.Died} {
+	for _, v := range verdict.Verdicts {
 		fmt.Fprintln(&b, "  "+v)
 	}
 	fmt.Fprintln(&b, "a line of --events")
@@ -64,7 +64,7 @@ func TestNamesAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := append([]string{verdict.OK, verdict.Broken, verdict.NoEffect, verdict.Failed, verdict.Died}, verdict.Kinds[:]...)
+	names := append(verdict.Verdicts[:], verdict.Kinds[:]...)
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[verdict.Event]()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
 			names = append(names, name)

@@ -46,6 +46,9 @@ const (
 	Interrupted = "interrupted" // whoever ran it stopped it: nothing is judged
 )
 
+// Verdicts are all that there are. Programs read them, too.
+var Verdicts = [...]string{OK, Broken, NoEffect, Failed, Died, Interrupted}
+
 // Report is the verdict and what it stands on. Its JSON is part of the command's interface.
 type Report struct {
 	Verdict  string     `json:"verdict"`
