@@ -122,15 +122,9 @@ func workerMethods(w *braid.Worker, addr string) []method {
 func nodeMethods(n *braid.Node) []method {
 	return []method{
 		{"NewWorker", func(context.Context) error { _, err := n.NewWorker(); return err }},
+		{"Alloc", func(context.Context) error { _, err := n.Alloc(8); return err }},
+		{"Register", func(context.Context) error { _, err := n.Register(make([]byte, 8)); return err }},
 		{"rest", func(context.Context) error {
-			m, err := n.Alloc(8)
-			if err != nil {
-				return err
-			}
-			m.Store64(0, 1)
-			if err := m.Deregister(); err != nil {
-				return err
-			}
 			if err := n.Close(); err != nil {
 				return err
 			}
@@ -176,6 +170,40 @@ func TestA23_Closed(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestA23_PeerClosed: what the peer has closed is closed for who goes by net.ErrClosed, and a closed node takes no memory; what one had before is still his.
+func TestA23_PeerClosed(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	p, key := closable(t, false)
+	mem, err := p.an.Alloc(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	p.a.OnEnd(func(err error) { over <- err })
+	if err := p.b.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]error{"OnEnd": <-over, "Err": p.a.Err()}
+	for _, m := range withTags(p.a, endpointMethods(p.a, key)) {
+		if m.name == "Close" { // there is nothing left to be agreed
+			break
+		}
+		ends[m.name] = m.call(ctx)
+	}
+	for name, err := range ends {
+		if !errors.Is(err, net.ErrClosed) || !errors.Is(err, braid.ErrPeerClosed) || errors.Is(err, braid.ErrClosed) || errors.Is(err, braid.ErrPeerFailed) {
+			t.Errorf("%s: %v, want ErrPeerClosed, which is net.ErrClosed, and not this side's", name, err)
+		}
+	}
+	if err := p.an.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if mem.Store64(0, 1); mem.Load64(0) != 1 || mem.Deregister() != nil {
+		t.Error("memory of a closed node is gone")
 	}
 }
 

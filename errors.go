@@ -2,7 +2,6 @@ package braid
 
 import (
 	"errors"
-	"net"
 
 	"github.com/openbraid/braid/internal/address"
 	"github.com/openbraid/braid/internal/outcome"
@@ -16,7 +15,7 @@ import (
 var (
 	ErrPeerFailed    = outcome.ErrPeerFailed    // silent on all lanes, or no lane for too long (Times), or it aborted
 	ErrPeerRestarted = outcome.ErrPeerRestarted // another process answers at its address; dial anew, keys are void
-	ErrPeerClosed    = outcome.ErrPeerClosed    // the peer called Close
+	ErrPeerClosed    = outcome.ErrPeerClosed    // the peer called Close; matches net.ErrClosed too
 	ErrLaneFailed    = outcome.ErrLaneFailed    // in the error modes Peer and None
 	ErrAccess        = outcome.ErrAccess        // put: key, rights or bounds
 	ErrHandler       = outcome.ErrHandler       // message: nobody there handles its id
@@ -41,7 +40,7 @@ var (
 	// ErrInCallback: a blocking call inside a handler of an Owned worker, which nobody could make progress for. Nothing was posted.
 	ErrInCallback = outcome.ErrInCallback
 	// ErrShared: what only the owner of a worker can do.
-	ErrShared = errors.New("a Shared worker sleeps and wakes by itself; for an event loop of one's own set Options.Owned")
+	ErrShared = outcome.ErrShared
 )
 
 // LaneError is why one lane could not be set up.
@@ -76,11 +75,6 @@ func (e *OpError) Error() string {
 }
 
 func (e *OpError) Unwrap() error { return e.Err }
-
-// Is makes an endpoint that is closed here match net.ErrClosed.
-func (e *OpError) Is(target error) bool {
-	return target == net.ErrClosed && errors.Is(e.Err, ErrClosed)
-}
 
 // Timeout and Temporary make an OpError usable as a net.Error.
 func (e *OpError) Timeout() bool {

@@ -1,9 +1,6 @@
 package braid
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // EventFD is a descriptor for an event loop of one's own, on an Owned worker. It becomes readable when Progress has something to do,
 // also because a time has come; but only after Arm has said true. Watch it for reading, level- or
@@ -16,19 +13,7 @@ import (
 // Errors: *OpError: ErrShared of a Shared worker, which sleeps by itself; errors.ErrUnsupported on systems other than Linux: use
 // Sleep there; ErrClosed.
 // Source: ucp_worker_get_efd.
-func (w *Worker) EventFD() (int, error) {
-	if !w.desk.Owned {
-		return -1, opError("event descriptor", "", ErrShared)
-	}
-	if w.desk.Closed() {
-		return -1, opError("event descriptor", "", ErrClosed)
-	}
-	fd := w.desk.FD()
-	if fd < 0 {
-		return -1, opError("event descriptor", "", errors.ErrUnsupported)
-	}
-	return fd, nil
-}
+func (w *Worker) EventFD() (int, error) { return w.desk.EventFD() }
 
 // Arm prepares EventFD. False: there is something to do now, call Progress. True: there is nothing, and the descriptor becomes readable
 // when there is. Each Arm holds for one sleep; posting after it is legal, but arm again before sleeping.
@@ -49,23 +34,7 @@ func (w *Worker) Arm() bool { return w.desk.Arm() }
 //
 // Errors: *OpError: ErrShared, ErrClosed, ErrInCallback; the context's.
 // Source: ucp_worker_wait.
-func (w *Worker) Sleep(ctx context.Context) error {
-	switch {
-	case !w.desk.Owned:
-		return opError("sleep", "", ErrShared)
-	case w.desk.Closed():
-		return opError("sleep", "", ErrClosed)
-	case ctx.Err() != nil:
-		return opError("sleep", "", ctx.Err())
-	}
-	if err := w.desk.MayWait("sleep", ""); err != nil {
-		return err
-	}
-	if err := w.desk.Sleep(ctx); err != nil {
-		return opError("sleep", "", err)
-	}
-	return nil
-}
+func (w *Worker) Sleep(ctx context.Context) error { return w.desk.OwnerSleep(ctx) }
 
 // Wake ends the present or the next sleep of the worker, makes its EventFD readable, or the next Arm say false. Any goroutine may
 // call it, also of an Owned worker, and at any time.

@@ -2,8 +2,6 @@ package braid
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/openbraid/braid/internal/handle"
 )
@@ -21,30 +19,10 @@ type Info struct {
 
 // Lanes are the lanes that it has been on, by Lane.Instance, at most the first four; none, if it was done in memory that is mapped, or is a receive of what was sent
 // unasked.
-func (i Info) Lanes() (lanes []string) {
-	for _, id := range i.i.Lanes[:min(int(i.i.On), len(i.i.Lanes))] {
-		lanes = append(lanes, id.String())
-	}
-	return lanes
-}
+func (i Info) Lanes() []string { return i.i.Names() }
 
 // String says it in a line.
-func (i Info) String() string {
-	if i.Protocol == "" {
-		return "not known"
-	}
-	s := fmt.Sprintf("%s, %d bytes in %d frames", i.Protocol, i.Bytes, i.Frames)
-	if i.Frames == 1 {
-		s = strings.TrimSuffix(s, "s")
-	}
-	if lanes := i.Lanes(); lanes != nil {
-		s += " on " + strings.Join(lanes, ", ")
-	}
-	if i.Replayed > 0 {
-		s += fmt.Sprintf(", %d of them again", i.Replayed)
-	}
-	return s
-}
+func (i Info) String() string { return i.i.String() }
 
 func infoOf(i handle.Info) Info {
 	if !i.Known {

@@ -34,7 +34,7 @@ const mostAlloc = 1 << 46
 
 // Alloc makes zeroed memory of size bytes, aligned to a cache line, and registers it. Peers on this host may share it (docs/shm.md).
 //
-// Errors: *OpError: a size that can't be. What can be and isn't there ends the process, as with make.
+// Errors: *OpError: ErrClosed; a size that can't be. What can be and isn't there ends the process, as with make.
 // Source: ucp_mem_map with UCP_MEM_MAP_ALLOCATE.
 func (n *Node) Alloc(size int) (*Memory, error) {
 	if size < 0 {
@@ -43,14 +43,27 @@ func (n *Node) Alloc(size int) (*Memory, error) {
 	if size > mostAlloc {
 		return nil, opError("alloc", "", fmt.Errorf("%w: size %d is more than a process can have", ErrLimit, size))
 	}
-	return &Memory{n, n.mem.Alloc(size, memory.Lends(n.opts.Transports), n.log)}, nil
+	return n.memory("alloc", func() *memory.Region { return n.mem.Alloc(size, memory.Lends(n.opts.Transports), n.log) })
 }
 
 // Register makes b accessible to peers that hold a key of it.
 //
 // Owns:   b stays the caller's, and must not be used for anything else until Deregister.
+// Errors: *OpError: ErrClosed.
 // Source: ucp_mem_map.
-func (n *Node) Register(b []byte) (*Memory, error) { return &Memory{n, n.mem.Add(b)}, nil }
+func (n *Node) Register(b []byte) (*Memory, error) {
+	return n.memory("register", func() *memory.Region { return n.mem.Add(b) })
+}
+
+// memory is what add adds, of a node that is not closed: nobody would take it away.
+func (n *Node) memory(op string, add func() *memory.Region) (*Memory, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, opError(op, "", fmt.Errorf("the node is %w", ErrClosed))
+	}
+	return &Memory{n, add()}, nil
+}
 
 // Bytes is the memory itself. Reading bytes that a peer may write meanwhile is a race.
 func (m *Memory) Bytes() []byte { return m.r.Bytes }

@@ -34,29 +34,10 @@ const (
 
 func (m ErrorMode) String() string { return m.wire().String() }
 
-func (m ErrorMode) wire() wire.Mode {
-	switch m {
-	case Failover:
-		return wire.ModeFailover
-	case Peer:
-		return wire.ModePeer
-	case None:
-		return wire.ModeNone
-	}
-	return wire.ModeFailover
-}
+// wire is the same on the wire, where they are numbered the other way round: the zero value here is the most.
+func (m ErrorMode) wire() wire.Mode { return wire.ModeFailover - wire.Mode(min(m, None)) }
 
-func errorMode(m wire.Mode) ErrorMode {
-	switch m {
-	case wire.ModeNone:
-		return None
-	case wire.ModePeer:
-		return Peer
-	case wire.ModeFailover:
-		return Failover
-	}
-	return Failover
-}
+func errorMode(m wire.Mode) ErrorMode { return ErrorMode(wire.ModeFailover - m) }
 
 // Options make a Node. The zero value is ready to use. Nothing is read from the environment or from files, unless by FromEnv or
 // Settings. A zero field is not said: then the setting holds, and where there is none the default named.

@@ -14,14 +14,4 @@ const (
 	WaitSleep = WaitPolicy(sleep.AtOnce)
 )
 
-func (p WaitPolicy) String() string {
-	switch p {
-	case WaitAdaptive:
-		return "adaptive"
-	case WaitPoll:
-		return "poll"
-	case WaitSleep:
-		return "sleep"
-	}
-	return "policy(?)"
-}
+func (p WaitPolicy) String() string { return sleep.Policy(p).String() }

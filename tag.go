@@ -78,10 +78,7 @@ func (ep *Endpoint) sendTag(tag uint64, payload []byte, synchronous bool) (*requ
 // has taken it back.
 // Source: ucp_tag_recv_nbx.
 func (w *Worker) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
-	if err := w.desk.MayWait("tag receive", ""); err != nil {
-		return TagInfo{}, err
-	}
-	return w.PostRecvTag(buf, tag, mask).Wait(ctx)
+	return w.waitRecv(ctx, "", func() TagRecv { return w.PostRecvTag(buf, tag, mask) })
 }
 
 // PostRecvTag is RecvTag without waiting.
@@ -93,15 +90,20 @@ func (w *Worker) PostRecvTag(buf []byte, tag, mask uint64) TagRecv {
 
 // RecvTag is Worker.RecvTag from this endpoint alone. When the endpoint is over, it ends with why.
 func (ep *Endpoint) RecvTag(ctx context.Context, buf []byte, tag, mask uint64) (TagInfo, error) {
-	if err := ep.w.desk.MayWait("tag receive", ep.Addr()); err != nil {
-		return TagInfo{}, err
-	}
-	return ep.PostRecvTag(buf, tag, mask).Wait(ctx)
+	return ep.w.waitRecv(ctx, ep.Addr(), func() TagRecv { return ep.PostRecvTag(buf, tag, mask) })
 }
 
 // PostRecvTag is RecvTag without waiting.
 func (ep *Endpoint) PostRecvTag(buf []byte, tag, mask uint64) TagRecv {
 	return ep.w.postRecvTag(buf, match.Want{Tag: tag, Mask: mask, From: ep.e.Box()})
+}
+
+// waitRecv waits for a receive, which is not posted where nobody may wait.
+func (w *Worker) waitRecv(ctx context.Context, addr string, post func() TagRecv) (TagInfo, error) {
+	if err := w.desk.MayWait("tag receive", addr); err != nil {
+		return TagInfo{}, err
+	}
+	return post().Wait(ctx)
 }
 
 func (w *Worker) postRecvTag(buf []byte, want match.Want) TagRecv {
@@ -136,10 +138,7 @@ func (w *Worker) probeTag(want match.Want) (info TagInfo, ok bool) {
 // Errors: *OpError: ErrClosed, the context's.
 // Source: MPI_Probe; ucp_tag_probe_nb without remove, in a loop.
 func (w *Worker) WaitTag(ctx context.Context, tag, mask uint64) (TagInfo, error) {
-	if err := w.desk.MayWait("tag receive", ""); err != nil {
-		return TagInfo{}, err
-	}
-	return w.PostWaitTag(tag, mask).Wait(ctx)
+	return w.waitRecv(ctx, "", func() TagRecv { return w.PostWaitTag(tag, mask) })
 }
 
 // PostWaitTag is WaitTag without waiting.
@@ -155,10 +154,7 @@ func (w *Worker) postWaitTag(want match.Want) TagRecv {
 
 // WaitTag is Worker.WaitTag from this endpoint alone. When the endpoint is over, it ends with why.
 func (ep *Endpoint) WaitTag(ctx context.Context, tag, mask uint64) (TagInfo, error) {
-	if err := ep.w.desk.MayWait("tag receive", ep.Addr()); err != nil {
-		return TagInfo{}, err
-	}
-	return ep.PostWaitTag(tag, mask).Wait(ctx)
+	return ep.w.waitRecv(ctx, ep.Addr(), func() TagRecv { return ep.PostWaitTag(tag, mask) })
 }
 
 // PostWaitTag is WaitTag without waiting.
@@ -251,10 +247,7 @@ type TagMessage struct {
 //
 // Errors: as Worker.RecvTag.
 func (m *TagMessage) Recv(ctx context.Context, buf []byte) (TagInfo, error) {
-	if err := m.w.desk.MayWait("tag receive", ""); err != nil {
-		return TagInfo{}, err
-	}
-	return m.PostRecv(buf).Wait(ctx)
+	return m.w.waitRecv(ctx, "", func() TagRecv { return m.PostRecv(buf) })
 }
 
 // PostRecv is Recv without waiting.

@@ -2,6 +2,8 @@ package handle
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/request"
@@ -13,6 +15,32 @@ type Info struct {
 	Protocol cost.Protocol
 	Bytes    uint64
 	request.Trace
+}
+
+// Names are those of the first lanes that it has been on.
+func (i Info) Names() (lanes []string) {
+	for _, id := range i.Lanes[:min(int(i.On), len(i.Lanes))] {
+		lanes = append(lanes, id.String())
+	}
+	return lanes
+}
+
+// String says it in a line, for people.
+func (i Info) String() string {
+	if !i.Known {
+		return "not known"
+	}
+	s := fmt.Sprintf("%s, %d bytes in %d frames", i.Protocol, i.Bytes, i.Posts)
+	if i.Posts == 1 {
+		s = strings.TrimSuffix(s, "s")
+	}
+	if lanes := i.Names(); lanes != nil {
+		s += " on " + strings.Join(lanes, ", ")
+	}
+	if i.Again > 0 {
+		s += fmt.Sprintf(", %d of them again", i.Again)
+	}
+	return s
 }
 
 func infoOf(r *request.Request) Info {

@@ -3,13 +3,14 @@ package outcome
 import (
 	"errors"
 	"fmt"
+	"net"
 )
 
 // Why an operation or an endpoint ended. The root package shows them to the world.
 var (
 	ErrPeerFailed    = errors.New("the peer is not reachable any more")
 	ErrPeerRestarted = errors.New("the peer's process restarted: it is another one now")
-	ErrPeerClosed    = errors.New("the peer closed the endpoint")
+	ErrPeerClosed    = error(over("the peer closed the endpoint"))
 	ErrLaneFailed    = errors.New("a lane failed, and the endpoint's error mode does not allow for others to take over")
 	ErrAccess        = errors.New("the peer's memory may not be accessed so")
 	ErrRefused       = errors.New("refused; which operations they were is lost with the lane that carried the answers")
@@ -17,14 +18,23 @@ var (
 	ErrCanceled      = errors.New("canceled")
 	ErrTruncated     = errors.New("the message is longer than the memory for it")
 	ErrLimit         = errors.New("a limit is reached")
-	ErrClosed        = errors.New("closed by this side")
+	ErrClosed        = error(over("closed by this side"))
 	ErrBackPressure  = fmt.Errorf("%w", ErrLimit)
 	ErrProtocol      = errors.New("protocol error: the peer sent what can't be")
 	ErrNoLane        = errors.New("the endpoint has, and had, no such lane")
 	ErrDial          = errors.New("no lane to the peer could be set up")
 	ErrRequest       = errors.New("this request was given back, or will be, by another Wait, Then or Release")
+	ErrShared        = errors.New("a Shared worker sleeps and wakes by itself; for an event loop of one's own set Options.Owned")
 	ErrInCallback    = errors.New("a handler of an Owned worker must not block: post the operation and return")
 )
+
+// over is why something is over that somebody has closed. Who goes by net.ErrClosed, as users of a net.Conn do, finds it.
+type over string
+
+func (e over) Error() string { return string(e) }
+
+// Is makes it match net.ErrClosed.
+func (e over) Is(target error) bool { return target == net.ErrClosed }
 
 // Fate says what the target may have done with an operation that ended with an error.
 type Fate uint8

@@ -15,6 +15,18 @@ const (
 	AtOnce                 // sleep at once
 )
 
+func (p Policy) String() string {
+	switch p {
+	case Adaptive:
+		return "adaptive"
+	case Poll:
+		return "poll"
+	case AtOnce:
+		return "sleep"
+	}
+	return "policy(?)"
+}
+
 const (
 	// spins idle turns who waits makes before he lets others have the processor between two of them, naps before he sleeps.
 	spins = 16
