@@ -3,9 +3,11 @@ package braid_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +34,12 @@ func TestStrangers(t *testing.T) {
 	preface, data := rawPreface(), raw(wire.IDPut, 0, make([]byte, wire.PutSize), []byte("payload"))
 	broken := rawHello(hello())
 	broken[len(broken)-9] ^= 0xff // inside of the last field
-	for _, c := range []struct {
+	type words struct {
 		name string
 		say  []byte
 		stay bool // does not end its side: only the listener's patience ends it
-	}{
+	}
+	cases := []words{
 		{"nothing", nil, false},
 		{"nothing, and stays", nil, true},
 		{"one byte", []byte{7}, false},
@@ -61,24 +64,30 @@ func TestStrangers(t *testing.T) {
 		{"preface and a broken hello", append(rawPreface(), broken...), true},
 		{"preface and an unknown frame", append(rawPreface(), raw(31, control, []byte("?"), nil)...), true},
 		{"preface and an acknowledgement of nothing", append(rawPreface(), ackOf(99)...), true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dropped := log.count.Load()
-			var strangers [3]net.Conn
-			for i := range strangers {
-				strangers[i] = stranger(t, p.ln.Addr(), c.say)
-				if !c.stay {
-					strangers[i].(*net.TCPConn).CloseWrite()
+	}
+	const each = 3
+	for some := range slices.Chunk(cases, len(cases)/2) { // at once, each from an address of its own: the listener's patience is the same for all, and so are its places
+		dropped := log.count.Load()
+		strangers := make([][each]net.Conn, len(some))
+		for i, c := range some {
+			for j := range each {
+				s := strangerFrom(t, fmt.Sprintf("127.1.0.%d", 1+i), p.ln.Addr(), c.say)
+				if strangers[i][j] = s; !c.stay {
+					s.(*net.TCPConn).CloseWrite()
 				}
 			}
-			for _, s := range strangers {
-				closed(t, s)
-			}
-			if !eventually(func() bool { return log.count.Load() >= dropped+3 }) {
-				t.Errorf("%d of 3 were counted", log.count.Load()-dropped)
-			}
-			k.moves()
-		})
+		}
+		for i, c := range some {
+			t.Run(c.name, func(t *testing.T) {
+				for _, s := range strangers[i] {
+					closed(t, s)
+				}
+				k.moves()
+			})
+		}
+		if want := int64(each * len(some)); !eventually(func() bool { return log.count.Load() >= dropped+want }) {
+			t.Errorf("%d of %d were counted", log.count.Load()-dropped, want)
+		}
 	}
 }
 
@@ -108,6 +117,7 @@ func TestStrangerAnswers(t *testing.T) {
 	acceptor := hello()
 	acceptor.Instance.Opener = wire.Acceptor
 	future := raw(wire.IDPreface, control, wire.Preface{Version: wire.Version{Major: 9, Minor: 8}}.AppendTo(nil), nil)
+	var asked []net.Conn
 	for _, c := range []struct {
 		name string
 		say  []byte
@@ -122,8 +132,8 @@ func TestStrangerAnswers(t *testing.T) {
 		{"the wrong opener", append(rawPreface(), rawHello(acceptor)...), wire.IDReject, wire.RejectBad, nil},
 		{"garbage for a hello", append(rawPreface(), raw(wire.IDHello, control, []byte("hello"), nil)...), wire.IDReject, wire.RejectBad, nil},
 	} {
+		s := stranger(t, p.ln.Addr(), c.say)
 		t.Run(c.name, func(t *testing.T) {
-			s := stranger(t, p.ln.Addr(), c.say)
 			id, body := answer(t, s)
 			if id != c.id {
 				t.Fatalf("the answer is %s, want %s", wire.Name(id), wire.Name(c.id))
@@ -139,9 +149,12 @@ func TestStrangerAnswers(t *testing.T) {
 					}
 				}
 			}
-			closed(t, s)
-			k.moves()
+			asked = append(asked, s)
 		})
+	}
+	for _, s := range asked { // all of them wait for the listener's patience together
+		closed(t, s)
+		k.moves()
 	}
 }
 
@@ -193,6 +206,7 @@ func TestAnswerBeforeHangUp(t *testing.T) {
 	gone.PeerIncarnation, gone.PeerEndpoint = 1234, 5
 	backwards := hello()
 	backwards.Instance.Opener = wire.Acceptor
+	var asked []net.Conn
 	for _, c := range []struct {
 		name string
 		say  []byte
@@ -202,8 +216,8 @@ func TestAnswerBeforeHangUp(t *testing.T) {
 		{"a first lane opened by the wrong side", rawHello(backwards), wire.IDReject},
 		{"garbage instead of a hello", raw(wire.IDHello, control, []byte("hello"), nil), wire.IDReject},
 	} {
+		s := stranger(t, p.ln.Addr(), rawPreface(), c.say)
 		t.Run(c.name, func(t *testing.T) {
-			s := stranger(t, p.ln.Addr(), rawPreface(), c.say)
 			if id, _ := answer(t, s); id != c.want {
 				t.Fatalf("the answer is %s", wire.Name(id))
 			}
@@ -212,7 +226,10 @@ func TestAnswerBeforeHangUp(t *testing.T) {
 				t.Fatalf("hung up with its answer: %v", err)
 			}
 			s.SetReadDeadline(time.Now().Add(patience))
-			closed(t, s)
+			asked = append(asked, s)
 		})
+	}
+	for _, s := range asked {
+		closed(t, s)
 	}
 }

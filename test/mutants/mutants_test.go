@@ -3,12 +3,17 @@ package mutants
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +52,9 @@ const (
 	device   = "./rdma/soft -run TestFabric|TestSeeds|TestStrangers|TestMove|TestDialogues"
 )
 
+// atOnce are so many mutants. More than there are processors, since now and then one waits.
+var atOnce = runtime.GOMAXPROCS(0) + 1
+
 func root(t *testing.T) string {
 	dir, err := filepath.Abs("../..")
 	if err != nil {
@@ -80,49 +88,49 @@ func TestMutants(t *testing.T) {
 	if err != nil {
 		t.Fatal("BRAID_MUTANTS: ", err)
 	}
+	dir, temp, rows := root(t), t.TempDir(), make([]table.Row, len(mutants))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range atOnce {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(mutants); i = int(next.Add(1)) - 1 {
+				m := mutants[i]
+				if !only.MatchString(m.name) {
+					continue
+				}
+				begin := time.Now()
+				end, by := m.run(t.Context(), dir, filepath.Join(temp, strconv.Itoa(i)))
+				if end != "killed" {
+					t.Errorf("%s: %s\n%s", m.name, end, by)
+				}
+				rows[i] = table.Row{m.name, m.file, end, fmt.Sprintf("%.1f", time.Since(begin).Seconds()), by}
+			}
+		})
+	}
+	all.Wait()
 	out := table.NewWriter()
 	out.SetStyle(table.StyleLight)
 	out.AppendHeader(table.Row{"mutant", "file", "end", "seconds", "noticed by"})
-	for _, m := range mutants {
-		if !only.MatchString(m.name) {
-			continue
+	for _, r := range rows {
+		if r != nil {
+			out.AppendRow(r)
 		}
-		begin := time.Now()
-		end, by := m.run(t)
-		if end != "killed" {
-			t.Errorf("%s: %s\n%s", m.name, end, by)
-		}
-		out.AppendRow(table.Row{m.name, m.file, end, fmt.Sprintf("%.1f", time.Since(begin).Seconds()), by})
 	}
 	fmt.Println(out.Render())
 }
 
-// run builds the mutant and runs its tests: "killed" and the test that noticed, or what else happened. A test that ran out of time noticed nothing, as
-// the machine may only be busy; a mutant that hangs is killed by that, and has a time of its own in its arguments.
-func (m mutant) run(t *testing.T) (end, by string) {
-	dir := root(t)
-	file := filepath.Join(dir, m.file)
-	b, err := os.ReadFile(file)
+// run builds the mutant of the module at root, with files in a folder of its own, and runs its tests: "killed" and the test that noticed, or what else
+// happened. A test that ran out of time noticed nothing, as the machine may only be busy.
+func (m mutant) run(ctx context.Context, root, folder string) (end, by string) {
+	overlay, err := m.overlay(root, folder)
 	if err != nil {
-		t.Fatal(err)
+		return "is not made", err.Error()
 	}
-	broken := filepath.Join(t.TempDir(), filepath.Base(m.file))
-	if err := os.WriteFile(broken, []byte(strings.Replace(string(b), m.old, m.new, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	overlay := filepath.Join(t.TempDir(), "overlay.json")
-	j, err := json.Marshal(map[string]any{"Replace": map[string]string{file: broken}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(overlay, j, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
-	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout", "2m"}, strings.Fields(m.test)...)
+	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-vet=off", "-timeout", "2m"}, strings.Fields(m.test)...)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
+	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "BRAID_SEEDS=1500", "BRAID_MUTANTS=", "BRAID_SEED=")
 	text, err := cmd.CombinedOutput()
 	switch {
@@ -130,10 +138,26 @@ func (m mutant) run(t *testing.T) (end, by string) {
 		return "survived", ""
 	case strings.Contains(string(text), "[build failed]") || strings.Contains(string(text), "[setup failed]"):
 		return "does not build", string(text)
-	case (ctx.Err() != nil || strings.Contains(string(text), "panic: test timed out")) && !strings.Contains(m.test, "-timeout"):
+	case ctx.Err() != nil || strings.Contains(string(text), "panic: test timed out"):
 		return "not decided in time", string(text)
 	}
 	return "killed", firstLine(string(text))
+}
+
+// overlay makes the broken file, and the file that tells the Go command to take it instead.
+func (m mutant) overlay(root, folder string) (string, error) {
+	file := filepath.Join(root, m.file)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	broken, overlay := filepath.Join(folder, filepath.Base(m.file)), filepath.Join(folder, "overlay.json")
+	j, err := json.Marshal(map[string]any{"Replace": map[string]string{file: broken}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, errors.Join(os.Mkdir(folder, 0o700),
+		os.WriteFile(broken, []byte(strings.Replace(string(b), m.old, m.new, 1)), 0o600), os.WriteFile(overlay, j, 0o600))
 }
 
 func firstLine(text string) string {

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -205,37 +203,4 @@ func TestSeeds(t *testing.T) {
 		w.run()
 		return w
 	})
-}
-
-// eachSeed runs seeds twice each: BRAID_SEEDS of them by share, or only BRAID_SEED.
-func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
-	first := uint64(1)
-	if testing.Short() {
-		n = min(n, 50)
-	}
-	if v := os.Getenv("BRAID_SEEDS"); v != "" {
-		if _, err := fmt.Sscan(v, &n); err != nil {
-			t.Fatalf("BRAID_SEEDS=%q: %v", v, err)
-		}
-		n = (n + share - 1) / share
-	}
-	if v := os.Getenv("BRAID_SEED"); v != "" {
-		if _, err := fmt.Sscan(v, &first); err != nil {
-			t.Fatalf("BRAID_SEED=%q: %v", v, err)
-		}
-		n = 1
-	}
-	failed := 0
-	for seed := first; seed < first+uint64(n) && failed < 5; seed++ {
-		w := run(seed)
-		if len(w.fails) > 0 {
-			failed++
-			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s\n%s", seed, t.Name(), w.report())
-			continue
-		}
-		if again := run(seed); again.hash() != w.hash() {
-			failed++
-			t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s: two runs differ", seed, t.Name())
-		}
-	}
 }
