@@ -76,13 +76,22 @@ func Decode(b []byte) (a Address, err error) {
 	}
 	rest := body[headBytes:]
 	for range body[headBytes-1] {
-		if len(rest) == 0 || rest[0] == 0 || int(rest[0]) >= len(rest) || !printable(rest[1:1+rest[0]]) || len(a.Ways) == MaxWays {
+		var way []byte
+		if way, rest = next(rest); len(way) == 0 || !printable(way) || len(a.Ways) == MaxWays {
 			return Address{}, fmt.Errorf("%w: its list of ways can't be read", ErrAddress)
 		}
-		a.Ways = append(a.Ways, string(rest[1:1+rest[0]]))
-		rest = rest[1+rest[0]:]
+		a.Ways = append(a.Ways, string(way))
 	}
 	return a, nil
+}
+
+// next is the first way of a list, none if it is cut off, and what follows it.
+func next(list []byte) (way, rest []byte) {
+	if len(list) == 0 || int(list[0]) >= len(list) {
+		return nil, nil
+	}
+	end := 1 + int(list[0])
+	return list[1:end], list[end:]
 }
 
 // printable says that a way is ASCII that can be seen: it is shown in errors and logs.

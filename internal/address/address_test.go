@@ -87,6 +87,16 @@ func TestLater(t *testing.T) {
 	}
 }
 
+// TestLongestWay: each length that a way may have is read as it was written, also where the next byte of a length would be 0.
+func TestLongestWay(t *testing.T) {
+	for n := 1; n <= maxWay; n++ {
+		a := Address{Process: 1, Worker: 1, Ways: []string{strings.Repeat("a", n), "b:1"}}
+		if got, err := Decode(a.Append(nil)); err != nil || !got.Equal(a) {
+			t.Errorf("a way of %d bytes: %v", n, err)
+		}
+	}
+}
+
 // TestLeftOut: ways that have no room are left out, not cut.
 func TestLeftOut(t *testing.T) {
 	a := Address{Process: 1, Worker: 1, Ways: append(slices.Repeat([]string{"a:1"}, MaxWays-1), "", strings.Repeat("b", 256), "c:1", "d:1")}
@@ -98,7 +108,9 @@ func TestLeftOut(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(sample.Append(nil))
+	f.Add(Address{Process: 1, Worker: 1, Ways: []string{strings.Repeat("a", maxWay)}}.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		_, _ = Decode(sealed(b)) // whose checksum no luck would meet
 		a, err := Decode(b)
 		if err != nil {
 			return
