@@ -69,7 +69,7 @@ func (c *Command) Run(w shell.World) error {
 	if err != nil {
 		return err
 	}
-	x, err := c.look(w.Ctx, o)
+	x, err := c.look(w.Ctx, o, within)
 	if err != nil {
 		return connect.Advise(err)
 	}
@@ -81,8 +81,8 @@ func (c *Command) Run(w shell.World) error {
 	return nil
 }
 
-// look dials, and lets the lanes be measured: while they are idle they are asked.
-func (c *Command) look(ctx context.Context, o braid.Options) (x explain.Explanation, err error) {
+// look dials, and lets the lanes be measured: while they are idle they are asked. patience is how long the dial may take, and the goodbye.
+func (c *Command) look(ctx context.Context, o braid.Options, patience time.Duration) (x explain.Explanation, err error) {
 	n, err := braid.Open(o)
 	if err != nil {
 		return x, err
@@ -92,13 +92,13 @@ func (c *Command) look(ctx context.Context, o braid.Options) (x explain.Explanat
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		addr = net.JoinHostPort(strings.Trim(addr, "[]"), port)
 	}
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
 	w, err := n.NewWorker()
 	if err != nil {
 		return x, err
 	}
-	ep, err := w.Dial(ctx, addr)
+	soon, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ep, err := w.Dial(soon, addr)
 	if err != nil {
 		return x, err
 	}
@@ -111,7 +111,9 @@ func (c *Command) look(ctx context.Context, o braid.Options) (x explain.Explanat
 		ep.Abort()
 		return x, context.Cause(ctx)
 	}
-	_ = ep.Close(ctx) // what was wanted is known
+	soon, cancel = context.WithTimeout(ctx, patience) // however long lanes were looked at
+	defer cancel()
+	_ = ep.Close(soon) // what was wanted is known
 	return x, nil
 }
 
@@ -211,7 +213,7 @@ func (r *report) print(w shell.World) {
 		}
 		t.Render()
 	}
-	fmt.Fprintf(w.Out, "without a copy from %d bytes, tagged messages at once up to %d, messages over several lanes from %d, or %d while others are under way\n", r.ZeroCopy, r.Eager, r.Stripe, r.Busy)
+	fmt.Fprintln(w.Out, r.thresholds())
 	t = tableOf(w, "operation", "bytes", "memory", "protocol", "lanes", "latency", "rate")
 	for _, o := range r.Operations {
 		name := o.Op
@@ -221,6 +223,15 @@ func (r *report) print(w shell.World) {
 		}
 	}
 	t.Render()
+}
+
+// thresholds are those of sizes, for people.
+func (r *report) thresholds() string {
+	free := "always by a copy"
+	if r.ZeroCopy > 0 {
+		free = fmt.Sprintf("without a copy from %d bytes", r.ZeroCopy)
+	}
+	return fmt.Sprintf("%s, tagged messages at once up to %d, messages over several lanes from %d, or %d while others are under way", free, r.Eager, r.Stripe, r.Busy)
 }
 
 // span is the sizes, for people.
