@@ -160,6 +160,17 @@ func TestPerftestBatch(t *testing.T) {
 	}
 }
 
+// What can't have several threads can't from a file either.
+func TestPerftestBatchThreads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "batch")
+	if err := os.WriteFile(file, []byte("a -t am_bw\nb -t stream_bw -s 64k\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errOut := command(t, "perftest", "nobody", "--shared", "-b", file, "-T", "2"); status != shell.BadUsage || !strings.Contains(errOut, ":2: -T with a stream") {
+		t.Errorf("status %d: %s", status, errOut)
+	}
+}
+
 // Several batch files are combined: each line of the first with each of the next, whose options count more. All are drawn.
 func TestPerftestBatches(t *testing.T) {
 	dir := t.TempDir()
@@ -415,6 +426,7 @@ func TestPerftestRefuses(t *testing.T) {
 		"-t am_lat -E sleep --shared h":                  "-E sleep with --shared",
 		"-t am_lat -M multi h":                           "--shared is multi",
 		"-t am_lat -s 8q h":                              "no number of bytes",
+		"-t am_lat -s 17179869184g h":                    "no number of bytes",
 		"-t stream_bw h":                                 "which needs workers that move by themselves: --shared",
 		"-t stream_bw --shared -O 32 h":                  "there is no window of them",
 		"-t get -H 8 h":                                  "a get has no header",

@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -46,7 +47,7 @@ func (c *Command) tests(setup perf.Setup) ([]measurement, error) {
 	var list []measurement
 	err := c.combine(files, nil, c.testFlags, func(names []string, t testFlags, where string) error {
 		p, err := t.params(setup)
-		if err != nil {
+		if err = cmp.Or(c.threadless(t.Test), err); err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
 		list = append(list, measurement{name: strings.Join(names, "/"), Params: p})

@@ -237,8 +237,8 @@ func (c *Command) setup(w shell.World) (perf.Setup, error) {
 	switch {
 	case c.Threads.several() && (c.CPU != "" || c.CPUs != "" && c.CPUs != "off"):
 		return s, errors.New("-T with -c or --cpus: one processor is no place for several threads; the system places them")
-	case c.Threads.several() && strings.HasPrefix(strings.TrimPrefix(c.Test, "ucp_"), "stream_"):
-		return s, errors.New("-T with a stream: its reader and writer are goroutines anyway, which any processor runs")
+	case c.threadless(c.Test) != nil:
+		return s, c.threadless(c.Test)
 	case c.Wait != "poll" && c.Wait != "sleep":
 		return s, fmt.Errorf("-E %s: poll or sleep", c.Wait)
 	case c.CPUs != "" && !c.Spawn:

@@ -37,8 +37,11 @@ func (f plotFlags) open() (p *plots, err error) {
 	return p, nil
 }
 
-// add takes a test's times.
+// add takes a test's times, if it has come to any.
 func (p *plots) add(name string, r *perf.Result) {
+	if len(r.Latency.Percentiles) == 0 {
+		return
+	}
 	if name == "" {
 		name = fmt.Sprintf("%s, %d bytes", r.Test, r.Size)
 	}

@@ -15,8 +15,11 @@ import (
 
 // addresses are those of a server's threads: as it said, or from one port on.
 func addresses(addr string, n int) ([]string, error) {
-	if list := strings.Split(addr, ","); len(list) > 1 || n == 1 {
+	switch list := strings.Split(addr, ","); {
+	case n == 1 || len(list) == n:
 		return list, nil
+	case len(list) > 1:
+		return nil, fmt.Errorf("-T: %s names %d servers, for %d threads", addr, len(list), n)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -31,6 +34,14 @@ func addresses(addr string, n int) ([]string, error) {
 		list = append(list, net.JoinHostPort(host, strconv.Itoa(first+i)))
 	}
 	return list, nil
+}
+
+// threadless says why a test can't have several threads, if that is asked for.
+func (c *Command) threadless(test string) error {
+	if c.Threads.several() && strings.HasPrefix(strings.TrimPrefix(test, "ucp_"), "stream_") {
+		return errors.New("-T with a stream: its reader and writer are goroutines anyway, which any processor runs")
+	}
+	return nil
 }
 
 // scale runs one test with each number of threads, and prints how it grows. later is how many threads are needed by the tests after it.

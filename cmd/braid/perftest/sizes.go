@@ -11,6 +11,9 @@ import (
 // sizes are those of the buffers of an operation: one, or those of a list. Units are powers of 1024, as in UCX.
 type sizes struct{ list []int }
 
+// mostBytes of a buffer are read: how many there may be is said elsewhere.
+const mostBytes = 1 << 40
+
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (v *sizes) UnmarshalText(text []byte) error {
 	v.list = nil
@@ -18,7 +21,7 @@ func (v *sizes) UnmarshalText(text []byte) error {
 		digits := strings.TrimRight(word, "kmgib")
 		unit, known := map[string]int{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}[word[len(digits):]]
 		n, err := strconv.Atoi(digits)
-		if err != nil || !known || n < -1<<40 || n > 1<<40 {
+		if err != nil || !known || n < -mostBytes/unit || n > mostBytes/unit {
 			return fmt.Errorf("%s: no number of bytes; write 8, 64k or 1m, of a list (-D iov) 8,64k", text)
 		}
 		v.list = append(v.list, n*unit)

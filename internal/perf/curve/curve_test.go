@@ -83,6 +83,20 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// TestOneWithout: a test that came to no times, as one that failed, is no reason not to draw the others.
+func TestOneWithout(t *testing.T) {
+	list := append([]curve.Series{{Name: "failed"}, {Name: "none", Ops: 1, Points: []meter.Point{{Rank: 0}, {Rank: 100}}}}, some()...)
+	var svg, text bytes.Buffer
+	if err := errors.Join(curve.SVG(&svg, "", list), curve.Text(&text, list, 76, false)); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{svg.String(), text.String()} {
+		if !strings.Contains(out, "am_lat 8") || !strings.Contains(out, "put_lat 8") {
+			t.Errorf("not all are drawn:\n%s", out)
+		}
+	}
+}
+
 // TestNothing: what has no times is no curve.
 func TestNothing(t *testing.T) {
 	for _, list := range [][]curve.Series{nil, {{Name: "x"}}, {{Name: "x", Ops: 1, Points: []meter.Point{{Rank: 0}, {Rank: 100}}}}} {

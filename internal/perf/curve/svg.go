@@ -34,6 +34,9 @@ func SVG(out io.Writer, title string, list []Series) error {
 				xys = append(xys, plotter.XY{X: list[i].nines(q.Rank), Y: q.Micros})
 			}
 		}
+		if len(xys) == 0 { // which is no reason to draw none
+			continue
+		}
 		line, err := plotter.NewLine(xys)
 		if err != nil {
 			return err
