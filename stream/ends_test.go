@@ -390,3 +390,21 @@ func TestChurn(t *testing.T) {
 		second.Close()
 	}
 }
+
+// TestForeignEndpoint: streams on an endpoint of another worker are refused: its own Mux counts them.
+func TestForeignEndpoint(t *testing.T) {
+	tidy(t)
+	p := newPair(t, stream.Options{}, stream.Options{Answer: 10 * time.Millisecond})
+	a, b := p.conns(t)
+	other, err := stream.New(newWorker(t, p.client), stream.Options{Answer: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var op *net.OpError
+	if _, err := other.Open(within(t), a.Endpoint()); !errors.As(err, &op) || !strings.Contains(err.Error(), "another worker") {
+		t.Error(err)
+	}
+	write(t, a, "goes on")
+	read(t, b, "goes on")
+}

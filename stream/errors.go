@@ -13,11 +13,12 @@ var (
 	ErrReset   = errors.New("the stream was reset")        // by the peer; matches syscall.ECONNRESET, too
 	ErrGone    = errors.New("the peer has closed the stream and reads no more")
 
-	errShut   = errors.New("no write after CloseWrite")
-	errOwned  = errors.New("streams need a Shared worker (Options.Owned: false): their readers and writers are goroutines that sleep")
-	errTwice  = errors.New("this worker has a Mux already; use that one")
-	errSilent = errors.New("the peer did not answer; has its worker a stream.Mux?")
-	errRules  = errors.New("the peer breaks the rules of streams")
+	errShut    = errors.New("no write after CloseWrite")
+	errOwned   = errors.New("streams need a Shared worker (Options.Owned: false): their readers and writers are goroutines that sleep")
+	errTwice   = errors.New("this worker has a Mux already; use that one")
+	errForeign = errors.New("the endpoint is of another worker, whose Mux has its streams")
+	errSilent  = errors.New("the peer did not answer; has its worker a stream.Mux?")
+	errRules   = errors.New("the peer breaks the rules of streams")
 )
 
 // resetError is what the peer gave as its reason.

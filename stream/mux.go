@@ -126,9 +126,12 @@ func (m *Mux) forget(s *session) {
 
 // Open opens a stream on an endpoint. It returns when the peer has taken it, which costs a round trip.
 //
-// Errors: *net.OpError: ErrRefused: nobody listens there, or a limit; the endpoint's; the context's; the peer has no Mux.
+// Errors: *net.OpError: ErrRefused: nobody listens there, or a limit; the endpoint's; the context's; the peer has no Mux; the endpoint is of another worker.
 // Source: ucp_stream_send_nbx and ucp_stream_recv_nbx, which have one stream for each endpoint.
 func (m *Mux) Open(ctx context.Context, ep *braid.Endpoint) (*Conn, error) {
+	if ep.Worker() != m.w {
+		return nil, dialError(ep.Addr(), errForeign)
+	}
 	s, err := m.session(ep)
 	if err != nil {
 		return nil, dialError(ep.Addr(), err)

@@ -313,3 +313,29 @@ func TestStrings(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestConsumedAfterEnd: a reader who still looks at what came when a direction ends takes nothing of the budget any more, which nobody would give back.
+func TestConsumedAfterEnd(t *testing.T) {
+	b := Budget{Left: 100}
+	r := NewReceive(Sizes{First: 10, Most: 100}, &b)
+	for range 2 { // the sender uses the window up, and the reader waits
+		if err := r.Arrived(10); err != nil {
+			t.Fatal(err)
+		}
+		if !r.Consumed(10) {
+			t.Fatal("the sender is left without a window")
+		}
+		r.Waits()
+	}
+	if b.Left == 100 {
+		t.Fatal("the window does not grow")
+	}
+	if err := r.Arrived(20); err != nil {
+		t.Fatal(err)
+	}
+	r.Waits()
+	r.End()
+	if r.Consumed(20) || b.Left != 100 {
+		t.Errorf("%d of 100 are left", b.Left)
+	}
+}

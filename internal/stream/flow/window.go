@@ -49,6 +49,7 @@ type Receive struct {
 	consumed uint64
 	full     bool // the sender has used the window up, since it last grew
 	starves  bool // and the reader has had nothing to read since
+	over     bool // nothing more comes
 }
 
 // NewReceive is a direction in which nothing has come. It grants its first window.
@@ -75,7 +76,7 @@ func (r *Receive) Arrived(n int) error {
 // Consumed notes that the user has taken n bytes. tell: the peer is to hear of what is granted now.
 func (r *Receive) Consumed(n int) (tell bool) {
 	r.consumed += uint64(n)
-	if r.granted-r.consumed > uint64(r.size/2) {
+	if r.over || r.granted-r.consumed > uint64(r.size/2) {
 		return false
 	}
 	if r.starves {
@@ -99,5 +100,5 @@ func (r *Receive) grow() {
 // End gives back what the window took of the budget. Nothing is granted any more. Idempotent.
 func (r *Receive) End() {
 	r.budget.Left += r.size - r.sizes.First
-	r.size = r.sizes.First
+	r.size, r.over = r.sizes.First, true
 }
