@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -217,6 +219,10 @@ func TestEnds(t *testing.T) {
 		t.Error("beyond the memory:", err)
 	}
 	p.ep.Flush(ctx)
+	p.b.Progress()
+	if at := slices.IndexFunc(p.mem.Bytes()[3<<20:], func(b byte) bool { return b != 0 }); at >= 0 {
+		t.Errorf("a list that does not fit is there in part, from byte %d on", at)
+	}
 	own := &xored{b: make([]byte, 8)}
 	if err := iov.Get(ctx, p.ep, own, p.key, 4<<20); !errors.Is(err, braid.ErrAccess) || own.packs != 0 {
 		t.Error(err, own.packs)
@@ -232,6 +238,35 @@ func TestEnds(t *testing.T) {
 	p.ep.Abort()
 	if err := iov.SendTag(ctx, p.ep, 1, large); !errors.Is(err, braid.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// unsized says that it has as many bytes as it likes.
+type unsized int
+
+func (n unsized) Len() int            { return int(n) }
+func (n unsized) Pack([]byte)         { panic("there is nothing to pack") }
+func (n unsized) Unpack([]byte) error { panic("nothing came") }
+
+// TestUnsized: a number of bytes that can't be is an error, before anything is packed, sent or received.
+func TestUnsized(t *testing.T) {
+	ctx := patience(t)
+	p := connect(ctx, t, braid.Options{}, braid.Options{})
+	for _, n := range []unsized{-1, math.MinInt, math.MaxInt} {
+		for name, call := range map[string]func() error{
+			"tag":         func() error { return iov.SendTag(ctx, p.ep, 1, n) },
+			"sync":        func() error { return iov.SendTagSync(ctx, p.ep, 1, n) },
+			"message":     func() error { return iov.SendAM(ctx, p.ep, 1, nil, n) },
+			"put":         func() error { return iov.Put(ctx, p.ep, n, p.key, 0) },
+			"get":         func() error { return iov.Get(ctx, p.ep, n, p.key, 0) },
+			"receive":     func() error { _, err := iov.RecvTag(ctx, p.a, n, 1, braid.ExactTag); return err },
+			"from a peer": func() error { _, err := iov.RecvTagFrom(ctx, p.ep, n, 1, braid.ExactTag); return err },
+		} {
+			var op *braid.OpError
+			if err := call(); !errors.Is(err, braid.ErrLimit) || !errors.As(err, &op) || op.Fate != braid.NotExecuted || op.Temporary() {
+				t.Errorf("%s of %d bytes: %v", name, n, err)
+			}
+		}
 	}
 }
 

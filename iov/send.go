@@ -3,6 +3,7 @@ package iov
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/openbraid/braid"
@@ -12,38 +13,44 @@ import (
 //
 // Errors: as there.
 func SendTag[P Packer](ctx context.Context, ep *braid.Endpoint, tag uint64, src P) error {
-	return packed(src, func(b []byte) error { return ep.SendTag(ctx, tag, b) })
+	return packed("tag send", ep, src, func(b []byte) error { return ep.SendTag(ctx, tag, b) })
 }
 
 // SendTagSync is Endpoint.SendTagSync of what src packs.
 //
 // Errors: as there.
 func SendTagSync[P Packer](ctx context.Context, ep *braid.Endpoint, tag uint64, src P) error {
-	return packed(src, func(b []byte) error { return ep.SendTagSync(ctx, tag, b) })
+	return packed("tag send", ep, src, func(b []byte) error { return ep.SendTagSync(ctx, tag, b) })
 }
 
 // SendAM is Endpoint.SendAM of a header, and of what src packs for its payload.
 //
 // Errors: as there.
 func SendAM[P Packer](ctx context.Context, ep *braid.Endpoint, id uint16, header []byte, src P) error {
-	return packed(src, func(b []byte) error { return ep.SendAM(ctx, id, header, b) })
+	return packed("am", ep, src, func(b []byte) error { return ep.SendAM(ctx, id, header, b) })
 }
 
 // Put is Endpoint.Put of what src packs, from offset on.
 //
 // Order:  as of puts: of the pieces of a List none, until a fence or flush.
-// Errors: as there. With one the peer may have some of the pieces, whatever its Fate.
+// Errors: as there. What the key's memory has no room for is refused whole; with another error the peer may have some of the pieces, whatever its Fate.
 func Put[P Packer](ctx context.Context, ep *braid.Endpoint, src P, key braid.RKey, offset uint64) error {
+	if err := inside("put", ep, key, offset, src.Len()); err != nil {
+		return err
+	}
 	if l, ok := any(src).(List); ok && l.apart() {
 		return each(ctx, l, offset, func(b []byte, at uint64) braid.Request { return ep.PostPut(b, key, at) }, func(b []byte, at uint64) error { return ep.Put(ctx, b, key, at) })
 	}
-	return packed(src, func(b []byte) error { return ep.Put(ctx, b, key, offset) })
+	return packed("put", ep, src, func(b []byte) error { return ep.Put(ctx, b, key, offset) })
 }
 
 // Get is Endpoint.Get of dst.Len() bytes from offset on.
 //
 // Errors: as there, and what Unpack has returned. With one of there the pieces of a List may be half filled, and another Unpacker is not called.
 func Get[U Unpacker](ctx context.Context, ep *braid.Endpoint, dst U, key braid.RKey, offset uint64) error {
+	if err := inside("get", ep, key, offset, dst.Len()); err != nil {
+		return err
+	}
 	if l, ok := any(dst).(List); ok {
 		if l.apart() {
 			return each(ctx, l, offset, func(b []byte, at uint64) braid.Request { return ep.PostGet(b, key, at) }, func(b []byte, at uint64) error { return ep.Get(ctx, b, key, at) })
@@ -78,14 +85,48 @@ func RecvTaken[U Unpacker](ctx context.Context, m *braid.TagMessage, dst U) (bra
 	return unpacked(dst, func(b []byte) (braid.TagInfo, error) { return m.Recv(ctx, b) })
 }
 
+// most is beyond what any buffer has.
+const most = 1 << 46
+
+// counted says why n bytes can't be sent or received.
+func counted(op string, ep *braid.Endpoint, n int) error {
+	if n >= 0 && n <= most {
+		return nil
+	}
+	return refusal(op, ep, fmt.Errorf("%w: Len says %d bytes", braid.ErrLimit, n))
+}
+
+// inside says why n bytes at offset can't be of the key's memory, before any piece of them is posted. On an endpoint that is over that is for the post to say.
+func inside(op string, ep *braid.Endpoint, key braid.RKey, offset uint64, n int) error {
+	if err := counted(op, ep, n); err != nil {
+		return err
+	}
+	if size := key.Size(); (uint64(n) > size || offset > size-uint64(n)) && key != (braid.RKey{}) && ep.Err() == nil {
+		return refusal(op, ep, fmt.Errorf("%w: %d bytes at %d of a region of %d", braid.ErrAccess, n, offset, size))
+	}
+	return nil
+}
+
+func refusal(op string, ep *braid.Endpoint, err error) error {
+	e := &braid.OpError{Op: op, Fate: braid.NotExecuted, Err: err}
+	if ep != nil {
+		e.Peer = ep.Addr()
+	}
+	return e
+}
+
 // packed sends what src packs, as one slice. A send that has returned leaves it alone.
-func packed[P Packer](src P, send func([]byte) error) error {
+func packed[P Packer](op string, ep *braid.Endpoint, src P, send func([]byte) error) error {
 	if l, ok := any(src).(List); ok {
 		if b, ok := l.whole(); ok {
 			return send(b)
 		}
 	}
-	b := buffer(src.Len())
+	n := src.Len()
+	if err := counted(op, ep, n); err != nil {
+		return err
+	}
+	b := buffer(n)
 	defer give(b)
 	src.Pack(*b)
 	return send(*b)
@@ -98,7 +139,11 @@ func unpacked[U Unpacker](dst U, receive func([]byte) (braid.TagInfo, error)) (b
 			return receive(b)
 		}
 	}
-	b := buffer(dst.Len())
+	n := dst.Len()
+	if err := counted("tag receive", nil, n); err != nil {
+		return braid.TagInfo{}, err
+	}
+	b := buffer(n)
 	defer give(b)
 	info, err := receive(*b)
 	if err == nil || errors.Is(err, braid.ErrTruncated) {
