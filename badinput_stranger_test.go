@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -176,6 +177,19 @@ func TestBadPeer(t *testing.T) {
 		{"an acknowledgement of nothing", ackOf(99)},
 		{"a hello again", rawHello(hello())},
 		{"a lane lost that never was", raw(wire.IDLost, control, []byte("lost"), nil)},
+		{"a part beyond the limit", raw(wire.IDAMPart, 0, wire.AMPart{Msg: 1, Total: 1 << 63}.AppendTo(nil), []byte("payload"))},
+		{"the end of a message that never began", raw(wire.IDAMLast, 0, wire.AMLast{ID: 1, Msg: 1, Total: 5}.AppendTo(nil), nil)},
+		{"an answer to no get", raw(wire.IDGetData, 0, wire.GetData{Op: 1 << 32}.AppendTo(nil), []byte("payload"))},
+		{"a get of more than a frame", raw(wire.IDGet, 0, wire.Get{Size: 1 << 31}.AppendTo(nil), nil)},
+		{"credit for what was never sent", raw(wire.IDCredit, 0, wire.Credit{Handled: 1}.AppendTo(nil), nil)},
+		{"a change that there isn't", raw(wire.IDAtomicOp, 0, wire.AtomicOp{Change: 7, Size: 8}.AppendTo(nil), nil)},
+		{"a put and half a signal", raw(wire.IDPutSignal, 0, make([]byte, wire.PutSignalSize-1), nil)},
+		{"a tag and a half", tagged(0, make([]byte, 12), nil)},
+		{"an offer with a payload", tagged(2, wire.TagOffer{Size: 5}.AppendTo(nil), []byte("payload"))},
+		{"an offer of more than a process can have", tagged(2, wire.TagOffer{Size: 1 << 63}.AppendTo(nil), nil)},
+		{"a kind of tagged message that there isn't", tagged(3, make([]byte, 16), nil)},
+		{"a note about no message", note(wire.TagMatched, 1<<32)},
+		{"a wish of the one who receives", note(wire.TagWithdrawn, 1<<32)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := stranger(t, p.ln.Addr(), rawPreface(), rawHello(hello()))
@@ -196,6 +210,55 @@ func TestBadPeer(t *testing.T) {
 				t.Errorf("Flush: %v", err)
 			}
 		})
+	}
+}
+
+// tagged is a message of the n-th kind of those with a tag.
+func tagged(n uint16, header, payload []byte) []byte {
+	return raw(wire.IDAM, 0, wire.AM{ID: family.Tag + n, Header: header}.AppendTo(nil), payload)
+}
+
+func note(code wire.TagCode, op uint64) []byte {
+	return raw(wire.IDTagNote, 0, wire.TagNote{Code: code, Op: op}.AppendTo(nil), nil)
+}
+
+// TestWithdrawnUnasked: a peer that gives a message back which nobody wants back loses its endpoint, and the send says so.
+func TestWithdrawnUnasked(t *testing.T) {
+	tidy(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	h := hello()
+	h.Optional, h.Backlog = h.Optional|wire.CapTag, 1<<20
+	s := stranger(t, p.ln.Addr(), rawPreface(), rawHello(h))
+	if id, _ := answer(t, s); id != wire.IDHelloAck {
+		t.Fatalf("the answer is %s", wire.Name(id))
+	}
+	ep, err := p.ln.Accept(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := ep.PostTagSync(7, []byte("payload"))
+	var m wire.TagSync
+	for m.Op == 0 {
+		id, head, err := readFrame(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id != wire.IDAM {
+			continue
+		}
+		am, err := wire.DecodeAM(head[:wire.AMSize+wire.TagSyncSize])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = wire.DecodeTagSync(am.Header); err != nil || m.Tag != 7 {
+			t.Fatal(m, err)
+		}
+	}
+	if _, err := s.Write(append(ackOf(1), note(wire.TagWithdrawn, m.Op)...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := send.Wait(testContext(t)); !errors.Is(err, braid.ErrProtocol) || errors.Is(err, braid.ErrCanceled) {
+		t.Errorf("the send ends with %v", err)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 // TagInfo is a tagged message that came.
 type TagInfo struct {
 	Tag  uint64
-	Len  int       // bytes of the message, also of those that had no room
+	Len  int       // bytes of the message, also of those that had no room; of a large one as its sender says, who may say more than there is
 	From *Endpoint // that sent it
 }
 

@@ -200,7 +200,7 @@ func (b *Box) Idle() error {
 		return fmt.Errorf("%d frames or operations are not executed", n)
 	}
 	answers, notes := b.Left()
-	if b.replayOrdered.Len()+b.replayAny.Len()+b.replayOther.Len()+b.pendOrdered.Len()+b.pendAny.Len()+b.signals.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.asked+answers+notes > 0 {
+	if b.replayOrdered.Len()+b.replayAny.Len()+b.replayOther.Len()+b.pendOrdered.Len()+b.pendAny.Len()+b.signals.Len()+b.flushes.Len()+b.partial.Len()+b.rooms.Len()+b.gets.pend.Len()+b.gets.waiting.Len()+b.gets.told.Len()+b.gets.asked+answers+notes > 0 {
 		return fmt.Errorf("something still waits")
 	}
 	if b.waiting != 0 {

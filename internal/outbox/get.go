@@ -15,7 +15,7 @@ type gets struct {
 	pend    request.Queue // not asked for whole
 	waiting request.Queue // asked for, not answered whole
 	asked   int           // answers that the peer owes
-	told    int           // of those that wait: messages that the peer has read, and whose memory a lane still needs
+	told    request.Queue // messages that the peer has read, and whose memory a lane still needs
 }
 
 // PostGet reads len(dst) bytes at offset of the peer's memory that key names.
@@ -166,13 +166,15 @@ func (b *Box) letGoGet(r *request.Request) {
 // endGets ends what there is.
 func (b *Box) endGets(err error) {
 	g := &b.gets
-	for r := g.waiting.Pop(); r != nil; r = g.waiting.Pop() {
-		r.Replies = 0
-		if r.Err == nil && !r.Told {
-			r.Err = b.fail(r.Name(), outcome.Unknown, err)
-		}
-		if r.Frames == 0 {
-			b.finish(r)
+	for _, q := range []*request.Queue{&g.waiting, &g.told} {
+		for r := q.Pop(); r != nil; r = q.Pop() {
+			r.Replies = 0
+			if r.Err == nil && !r.Told {
+				r.Err = b.fail(r.Name(), outcome.Unknown, err)
+			}
+			if r.Frames == 0 {
+				b.finish(r)
+			}
 		}
 	}
 	b.endQueue(&g.pend, err)

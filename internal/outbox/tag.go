@@ -63,12 +63,16 @@ func (b *Box) Told(h wire.TagNote) error {
 			b.scratch.Memory.Remove(r.Lent)
 			if r.Lent.Busy() { // the acknowledgement of what the peer has read comes behind the note, or on another lane
 				r.Told = true
-				b.gets.told++
+				b.gets.waiting.Remove(r)
+				b.gets.told.Push(r)
 				b.host.Wake()
 				return nil
 			}
 		}
 	case wire.TagWithdrawn:
+		if !r.Canceled {
+			return fmt.Errorf("%v, of a message that nobody wants back", h.Code)
+		}
 		r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	case wire.TagGivenUp:
 		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave up in the middle of it", outcome.ErrCanceled))
@@ -81,12 +85,10 @@ func (b *Box) Told(h wire.TagNote) error {
 
 // answered: the peer has said what became of r, and nothing is needed of its memory any more.
 func (b *Box) answered(r *request.Request) {
-	b.gets.waiting.Remove(r)
-	r.Replies = 0
-	if r.Told {
-		r.Told = false
-		b.gets.told--
+	if !b.gets.waiting.Remove(r) {
+		b.gets.told.Remove(r)
 	}
+	r.Replies, r.Told = 0, false
 	switch {
 	case r.Frames == 0:
 		b.finish(r)
@@ -97,12 +99,9 @@ func (b *Box) answered(r *request.Request) {
 
 // Returned implements owed.Host: no lane needs the memory of a region any more.
 func (d *debtor) Returned(m *memory.Region) {
-	if d.gets.told == 0 {
-		return
-	}
 	b := (*Box)(d)
-	for r := b.gets.waiting.Head(); r != nil; r = r.Next {
-		if r.Told && r.Lent == m {
+	for r := b.gets.told.Head(); r != nil; r = r.Next {
+		if r.Lent == m {
 			b.answered(r)
 			return
 		}
@@ -111,7 +110,7 @@ func (d *debtor) Returned(m *memory.Region) {
 
 // askFor has the peer acknowledge what messages wait for that it has read.
 func (b *Box) askFor() {
-	if b.gets.told == 0 {
+	if b.gets.told.Len() == 0 {
 		return
 	}
 	for _, s := range b.up {

@@ -68,6 +68,8 @@ type Request struct {
 	Kind  Kind
 	Owner Owner
 	Next  *Request // in one queue
+	prev  *Request
+	in    *Queue
 
 	Operation
 	Progress

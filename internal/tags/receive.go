@@ -21,7 +21,7 @@ func (t *Tags) PostReceive(dst []byte, w match.Want) (*request.Request, error) {
 	r := t.o.Pool.Get(request.Receive, t)
 	r.Dst = dst
 	if n != nil {
-		t.matched(r, t.table.Take(n))
+		t.matched(r, t.take(n))
 	} else {
 		r.Node = t.table.Post(w, r)
 	}
@@ -59,7 +59,7 @@ func (t *Tags) Probe(w match.Want) *Message {
 // Take takes that message out, so that nobody else receives it. It counts against its sender's credits until Receive.
 func (t *Tags) Take(w match.Want) *Message {
 	if n := t.table.Find(w); n != nil {
-		return t.table.Take(n)
+		return t.take(n)
 	}
 	return nil
 }

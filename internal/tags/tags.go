@@ -52,6 +52,7 @@ type Options struct {
 type Tags struct {
 	o       Options
 	table   match.Table[*request.Request, *Message]
+	owed    map[Peer]map[uint64]*match.Node[*Message] // those that wait and whose sender is to be told, by his number for them
 	watches []watch
 	spare   *Message
 	buffers *mpool.Pool
@@ -132,7 +133,7 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	r, ok := t.table.Arrive(h.Tag, from)
 	if !ok {
 		u := t.keep(from, h, m, buf, cost)
-		t.table.Wait(h.Tag, from, u)
+		t.wait(u)
 		if len(t.watches) > 0 {
 			t.waits(u)
 		}
@@ -150,6 +151,32 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	}
 	from.Handled(cost)
 	return nil
+}
+
+// wait has a message wait until it is received.
+func (t *Tags) wait(u *Message) {
+	n := t.table.Wait(u.Tag, u.From, u)
+	if u.op == 0 {
+		return
+	}
+	of := t.owed[u.From]
+	if of == nil {
+		of = map[uint64]*match.Node[*Message]{}
+		if t.owed == nil {
+			t.owed = map[Peer]map[uint64]*match.Node[*Message]{}
+		}
+		t.owed[u.From] = of
+	}
+	of[u.op] = n
+}
+
+// take takes a message out that waits.
+func (t *Tags) take(n *match.Node[*Message]) *Message {
+	u := t.table.Take(n)
+	if u.op != 0 {
+		delete(t.owed[u.From], u.op)
+	}
+	return u
 }
 
 // keep is a message that is kept until it is received.
@@ -234,12 +261,9 @@ func (t *Tags) found(r *request.Request, from Peer, h wire.TagOffer) {
 
 // Withdraw lets go of a message that its sender wants back, unless it is matched: then he is told that, if he wasn't yet.
 func (t *Tags) Withdraw(from Peer, op uint64) {
-	for n := t.table.Oldest(); n != nil; n = n.Next() {
-		if u := n.Value; u.op == op && u.From == from {
-			t.letGo(t.table.Take(n))
-			from.Tell(wire.TagNote{Code: wire.TagWithdrawn, Op: op})
-			return
-		}
+	if n := t.owed[from][op]; n != nil {
+		t.letGo(t.take(n))
+		from.Tell(wire.TagNote{Code: wire.TagWithdrawn, Op: op})
 	}
 }
 
@@ -248,10 +272,11 @@ func (t *Tags) Ended(from Peer, err error) {
 	for n := t.table.Oldest(); n != nil; {
 		next := n.Next()
 		if u := n.Value; u.From == from && u.offer != nil {
-			t.letGo(t.table.Take(n))
+			t.letGo(t.take(n))
 		}
 		n = next
 	}
+	delete(t.owed, from) // what is left of it was sent whole, and nobody is told any more
 	t.table.CancelAll(func(w match.Want) bool { return w.From == any(from) }, func(r *request.Request, w match.Want) { t.end(r, w, err) })
 	t.unwatch(func(w watch) bool { return w.want.From == any(from) }, err)
 }
@@ -260,7 +285,7 @@ func (t *Tags) Ended(from Peer, err error) {
 func (t *Tags) Close(err error) {
 	t.closed = err
 	for n := t.table.Oldest(); n != nil; n = t.table.Oldest() {
-		t.letGo(t.table.Take(n))
+		t.letGo(t.take(n))
 	}
 	t.table.CancelAll(func(match.Want) bool { return true }, func(r *request.Request, w match.Want) { t.end(r, w, err) })
 	t.unwatch(func(watch) bool { return true }, err)

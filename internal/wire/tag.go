@@ -47,10 +47,13 @@ func DecodeTagSync(b []byte) (h TagSync, err error) {
 	return TagSync{le.Uint64(b), le.Uint64(b[8:])}, nil
 }
 
+// MaxOffer is the most that a message may have that is offered. No process has as much memory, and who receives the message may want to make room for it.
+const MaxOffer = 1 << 46
+
 // TagOffer is that of a large one: it has no payload, the receiver reads the message from the sender's memory by Get, and then tells him.
 type TagOffer struct {
 	TagSync
-	Size   uint64 // bytes of the message
+	Size   uint64 // bytes of the message, at most MaxOffer
 	Secret Secret // of the memory that they are
 	Index  uint32 // of it
 }
@@ -70,6 +73,9 @@ func DecodeTagOffer(b []byte) (h TagOffer, err error) {
 	}
 	if err := reserved("TagOffer", b, 36, 40); err != nil {
 		return h, err
+	}
+	if size := le.Uint64(b[16:]); size > MaxOffer {
+		return h, bad("TagOffer", 16, "no process has so many bytes: "+strconv.FormatUint(size, 10))
 	}
 	return TagOffer{TagSync: TagSync{le.Uint64(b), le.Uint64(b[8:])}, Size: le.Uint64(b[16:]), Secret: Secret(le.Uint64(b[24:])), Index: le.Uint32(b[32:])}, nil
 }
