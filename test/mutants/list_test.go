@@ -100,7 +100,8 @@ var mutants = []mutant{
 	// Tagged messages.
 	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		u := t.keep(from, h, m, buf, cost)\n", "		u := t.keep(from, h, m, buf, 0)\n		from.Handled(cost)\n", tagged},
 	{"a note goes with its lane", "internal/outbox/replay.go", "	b.replayOther.Prepend(&other)\n", "", tagged},
-	{"what was withdrawn is received all the same", "internal/tags/tags.go", "			t.letGo(t.table.Take(n))\n			from.Tell", "			from.Tell", tagged},
+	{"what was withdrawn is received all the same", "internal/tags/tags.go", "		t.letGo(t.take(n))\n		from.Tell", "		from.Tell", tagged},
+	{"a message is given back that nobody wants back", "internal/outbox/tag.go", "if !r.Canceled {", "if false {", ". -run TestWithdrawnUnasked"},
 	{"a receive that was canceled is still posted", "internal/tags/receive.go", "	t.table.Cancel(r.Node)\n", "", tagged},
 	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
 	{"a wildcard gets what came last", "internal/match/match.go", "	k, n := byOrder, t.order.head\n", "	k, n := byOrder, t.order.tail\n", "./internal/match"},
@@ -277,7 +278,7 @@ var mutants = []mutant{
 
 	// Streams.
 	{"who is closed upon does not answer", "internal/stream/flow/life.go", "	case e == PeerClosed && (from == Open || from == ReadEnded):", "	case false:", "./internal/stream/flow -run TestTwoSides"},
-	{"a reader who has taken all tells nobody", "internal/stream/flow/window.go", "	if r.granted-r.consumed > uint64(r.size/2) {", "	if r.size > 0 {", "./internal/stream/flow -run TestTwoSides"},
+	{"a reader who has taken all tells nobody", "internal/stream/flow/window.go", "	if r.over || r.granted-r.consumed > uint64(r.size/2) {", "	if r.size > 0 {", "./internal/stream/flow -run TestTwoSides"},
 	{"a write that was called off counts as written", "stream/write.go", "			back += l.size\n", "", "./stream -run TestCalledOff"},
 
 	{"a fence does not hold what is done without a frame", "internal/outbox/direct.go", "		_, free = b.book.Sole(barrier)\n", "", ". -run TestDirectBehindFence"},
