@@ -57,6 +57,7 @@ var rooms = []room{
 	{dir: "rdma/soft/carrier", rank: 2, kind: contract},
 	{dir: "rdma/soft/pace", rank: 2, kind: service},
 	{dir: "rdma/verbs/books", rank: 2, kind: service},
+	{dir: "transport/rc/life", rank: 2, kind: service},
 	{dir: "transport/rc/queue", rank: 2, kind: service},
 	{dir: "transport/rc/wire", rank: 2, kind: service},
 	{dir: "transport/shm/bulk", rank: 2, kind: service},

@@ -100,6 +100,7 @@ func Open(cfg Config) (*Device, error) {
 		qps: map[uint32]*queuePair{}, lkeys: map[uint32]*region{}, rkeys: map[uint32]remote{},
 	}
 	d.tx.open(d)
+	d.notice() // what the carrier knows already
 	return d, nil
 }
 

@@ -274,7 +274,9 @@ var mutants = []mutant{
 	{"a dead port tells nobody", "transport/rc/port.go", "		p.lose(all, errPortDown)\n", "", rc},
 	{"a moved peer is kept", "transport/rc/port.go", "		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID && ep.state != connecting }, errMoved)\n", "", rc},
 	{"the last word is cut off", "transport/rc/endpoint.go", "	if was == up && ep.ring.Len() > 0 && ep.failing == nil {", "	if false {", rc},
-	{"who leaves tells nobody", "transport/rc/call.go", "	w.again()\n}\n", "	_ = w\n}\n", rc},
+	{"who leaves tells nobody", "transport/rc/mail/farewell.go", "	w.again()\n}\n", "	_ = w\n}\n", rc},
+	{"a listener goes with its device", "transport/rc/port.go", "		p.listener.waits()\n", "", "./transport/rc -run TestListenerOutlivesDevices"},
+	{"endpoints keep a dead device open", "transport/rc/port.go", "			ep.finish()\n", "", "./transport/rc -run TestListenerOutlivesDevices"},
 
 	// Streams.
 	{"who is closed upon does not answer", "internal/stream/flow/life.go", "	case e == PeerClosed && (from == Open || from == ReadEnded):", "	case false:", "./internal/stream/flow -run TestTwoSides"},

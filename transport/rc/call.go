@@ -3,24 +3,18 @@ package rc
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/life"
 	"github.com/openbraid/braid/transport/rc/mail"
 	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/wire"
 )
 
-const (
-	// sayAgain is when a datagram that has no answer is sent again first; it doubles.
-	sayAgain = 10 * time.Millisecond
-	// sayTimes is how often: 2.5 s until a dial finds nobody.
-	sayTimes = 8
-	// farewellTimes: who does not hear of an end finds out when he sends.
-	farewellTimes = 4
-)
+// sayTimes is how often a datagram that has no answer is sent: 2.5 s until a dial finds nobody.
+const sayTimes = 8
 
 // call is the dialogue by which a connection is made.
 //
@@ -66,7 +60,7 @@ func (c *call) say(v wire.Verb) {
 }
 
 func (c *call) once() {
-	wait := sayAgain << c.times
+	wait := mail.SayAgain << c.times
 	c.times++
 	c.ep.f.timers.Set(c.timer, c.ep.f.env.Now()+wait)
 	if err := c.ep.p.mail.Post(c.to, &c.last); err != nil {
@@ -116,20 +110,9 @@ func (p *port) said(m *wire.Message, from rdma.AHAttr) {
 		ep.told = true
 		ep.lost(ep.wrap("receive", transport.ErrPeerClosed, nil))
 	case wire.Left:
-		p.heard(m, from)
+		p.farewells.Heard(m, from)
 	case wire.Verbs:
 	}
-}
-
-// heard ends the farewell that is answered.
-func (p *port) heard(m *wire.Message, from rdma.AHAttr) {
-	p.farewells = slices.DeleteFunc(p.farewells, func(w *farewell) bool {
-		if !w.is(m, from) {
-			return false
-		}
-		p.f.timers.Stop(w.timer)
-		return true
-	})
 }
 
 // tell sends a message once.
@@ -143,7 +126,7 @@ func (p *port) stranger(m *wire.Message, from rdma.AHAttr) {
 	case wire.Leave:
 		p.answerLeave(m, from)
 	case wire.Left:
-		p.heard(m, from)
+		p.farewells.Heard(m, from)
 	case wire.Reply: // of a dial that was given up: end it over there
 		p.tell(from, &wire.Message{Verb: wire.Leave, Dialer: true, Conn: m.Conn, QPN: m.Yours, Yours: m.QPN})
 	case wire.Ready, wire.Reject, wire.Verbs:
@@ -160,7 +143,7 @@ func (p *port) asked(m *wire.Message, from rdma.AHAttr) {
 		p.tell(from, &wire.Message{Verb: wire.Reject, Reason: reason, Conn: m.Conn, Yours: m.QPN})
 	}
 	switch {
-	case !m.Dialer:
+	case !m.Dialer || p.dead != nil: // asks again, and finds another device here by then
 		return
 	case p.listener == nil:
 		no(wire.ReasonNobody)
@@ -226,7 +209,7 @@ func (ep *endpoint) replied(m *wire.Message) {
 			return
 		}
 		ep.call.hush()
-		ep.note(evConnected)
+		ep.note(life.Connected)
 		ep.soil()
 		msg := ep.call.message(wire.Ready)
 		ep.p.tell(ep.call.to, &msg)
@@ -246,7 +229,7 @@ func (ep *endpoint) established() {
 	}
 	ep.call.hush()
 	ep.p.halfOpen--
-	ep.note(evConnected)
+	ep.note(life.Connected)
 	l := ep.p.listener
 	if l == nil {
 		ep.Close()
@@ -288,39 +271,11 @@ func (ep *endpoint) rejected(m *wire.Message) {
 	ep.lost(ep.wrap("dial", kind, err))
 }
 
-// farewell tells a peer that a connection has ended, until it says that it knows.
-type farewell struct {
-	p     *port
-	to    rdma.AHAttr
-	msg   wire.Message
-	times int
-	timer *timer.Timer
-}
-
-func (w *farewell) is(m *wire.Message, from rdma.AHAttr) bool {
-	return w.msg.Conn == m.Conn && w.msg.Dialer != m.Dialer && w.to == from
-}
-
-// bye begins a farewell, unless the peer said it first.
+// bye tells the peer that the connection has ended, unless it said so first.
 func (ep *endpoint) bye() {
 	ep.call.hush()
-	if ep.told || ep.call.timer == nil {
-		return
+	if !ep.told && ep.call.timer != nil {
+		ep.told = true
+		ep.p.farewells.Say(ep.call.to, ep.call.message(wire.Leave))
 	}
-	ep.told = true
-	w := &farewell{p: ep.p, to: ep.call.to, msg: ep.call.message(wire.Leave)}
-	w.timer = timer.New(w.again)
-	ep.p.farewells = append(ep.p.farewells, w)
-	w.again()
-}
-
-func (w *farewell) again() {
-	p := w.p
-	if w.times == farewellTimes {
-		p.farewells = slices.DeleteFunc(p.farewells, func(o *farewell) bool { return o == w })
-		return
-	}
-	p.f.timers.Set(w.timer, p.f.env.Now()+sayAgain<<w.times)
-	w.times++
-	p.tell(w.to, &w.msg)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/rc/life"
 	"github.com/openbraid/braid/transport/rc/outbox"
 	"github.com/openbraid/braid/transport/rc/queue"
 	"github.com/openbraid/braid/transport/rc/wire"
@@ -22,12 +23,14 @@ const (
 	lingerFor = 100 * time.Millisecond
 )
 
+const connecting, accepting, up, broken, quiesced, closed = life.Connecting, life.Accepting, life.Up, life.Broken, life.Quiesced, life.Closed
+
 // endpoint is one connection.
 type endpoint struct {
 	f     *iface
 	p     *port
 	sink  transport.Sink
-	state state
+	state life.State
 
 	local, remote string
 	window        uint64
@@ -80,7 +83,7 @@ type flow struct {
 func (w *flow) left() int32 { return int32(w.limit - w.sent) }
 
 // endpoint makes one with its queue pair.
-func (p *port) endpoint(s state, o transport.Options) (*endpoint, error) {
+func (p *port) endpoint(s life.State, o transport.Options) (*endpoint, error) {
 	ep := &endpoint{f: p.f, p: p, state: s, local: p.addr.String(), lim: wire.Limits{Frame: transport.HelloMax}}
 	ep.out.Memory, ep.out.Books, ep.out.Keys, ep.out.Owner = &p.mem, &ep.led, p.keys, ep
 	ep.setWindow(o)
@@ -177,6 +180,13 @@ func (ep *endpoint) Admit(limit int, retain bool) {
 	}
 }
 
+// note is the only place that writes an endpoint's state.
+func (ep *endpoint) note(e life.Event) {
+	if !life.Table.Note(&ep.state, e) {
+		panic("rc: endpoint is " + ep.state.String() + ", can't be: " + e.String())
+	}
+}
+
 // RequestAck implements transport.Endpoint.
 func (ep *endpoint) RequestAck() {
 	if ep.writes() {
@@ -198,7 +208,7 @@ func (ep *endpoint) Counts() transport.Counts {
 // Quiesce implements transport.Endpoint.
 func (ep *endpoint) Quiesce() {
 	was := ep.state
-	ep.note(evQuiesce)
+	ep.note(life.Quiesce)
 	ep.led.Hold()
 	ep.in.accept() // called from inside Frame: the sink has this frame, so it counts
 	if was == quiesced || was == closed {
@@ -242,7 +252,7 @@ func (ep *endpoint) Close() {
 	if was == closed {
 		return
 	}
-	ep.note(evClose)
+	ep.note(life.Close)
 	ep.silence()
 	if was == accepting {
 		ep.p.halfOpen--
@@ -298,7 +308,7 @@ func (ep *endpoint) lost(err error) {
 		return
 	case connecting, up:
 	}
-	ep.note(evBroke)
+	ep.note(life.Broke)
 	ep.led.Hold()
 	ep.halt()
 	ep.in.data.abandon()

@@ -94,9 +94,6 @@ func CompleteAgain(e transport.Endpoint) int {
 	return n
 }
 
-// Life is the table of states.
-func Life() string { return life.Matrix() }
-
 // Devices are the open devices of an interface.
 func Devices(i transport.Iface) (list []rdma.Device) {
 	for _, p := range i.(*iface).ports {
@@ -186,8 +183,8 @@ func Leak(i transport.Iface) string {
 			return fmt.Sprintf("bytes that may be read: %+v, %d in line", p.reads, len(p.readers))
 		case p.credits.Free != p.credits.Depth:
 			return fmt.Sprintf("places of the send queue: %+v", p.credits)
-		case p.halfOpen != 0 || len(p.farewells) != 0 || p.mail.Handles() != 0 || len(p.line) != 0:
-			return fmt.Sprintf("%d half open, %d farewells, %d handles, %d in line", p.halfOpen, len(p.farewells), p.mail.Handles(), len(p.line))
+		case p.halfOpen != 0 || p.farewells.Len() != 0 || p.mail.Handles() != 0 || len(p.line) != 0:
+			return fmt.Sprintf("%d half open, %d farewells, %d handles, %d in line", p.halfOpen, p.farewells.Len(), p.mail.Handles(), len(p.line))
 		case p.mem.Idle()+1 != p.mem.All:
 			return fmt.Sprintf("%d blocks of queue.Memory, of %d", p.mem.All-p.mem.Idle()-1, p.mem.All)
 		}

@@ -39,15 +39,15 @@ func TestGIDs(t *testing.T) {
 	}{
 		{name: "the best one", has: "10.0.0.1", remote: "10.0.0.2", tried: []int{5}, row: 5},
 		{name: "the first ones don't work", has: "10.0.0.7", remote: "10.0.0.2", tried: []int{5, 6}, row: 6},
-		{name: "IPv6 after IPv4", has: "2001:db8::1", remote: "2001:db8::2", tried: []int{5, 6, 3}, row: 3},
-		{name: "a link-local one last", has: "fe80::1", remote: "fe80::2", tried: []int{5, 6, 3, 1}, row: 1},
+		{name: "IPv6 to an IPv6 peer", has: "2001:db8::1", remote: "2001:db8::2", tried: []int{3}, row: 3},
+		{name: "a link-local one last", has: "fe80::1", remote: "fe80::2", tried: []int{3, 1}, row: 1},
 		{name: "that of the local address", has: "2001:db8::1", local: "2001:db8::1", remote: "2001:db8::2", tried: []int{3}, row: 3},
 		{name: "asked for", has: "fe80::1", want: at(1), remote: "fe80::2", tried: []int{1}, row: 1},
 		{name: "asked for, and it can't", has: "10.0.0.1", want: at(3), remote: "10.0.0.2", tried: []int{3}, err: "from GID 3 (2001:db8::1, RoCE v2)"},
 		{name: "asked for, and there is none", has: "10.0.0.1", want: at(9), remote: "10.0.0.2", err: "no GID with index 9"},
-		{name: "none works", has: "10.0.0.9", remote: "10.0.0.2", tried: []int{5, 6, 3, 1, 2, 4, 0}, err: "from GID 0 (fe80::1, RoCE v1)"},
+		{name: "none works", has: "10.0.0.9", remote: "10.0.0.2", tried: []int{5, 6, 2}, err: "from GID 2 (10.0.0.1, RoCE v1)"},
 		{name: "of another version than peers", has: "10.0.0.1", want: at(2), remote: "10.0.0.2", tried: []int{2}, err: "is RoCE v1"},
-		{name: "of another family than the peer", has: "10.0.0.1", remote: "2001:db8::2", tried: []int{5}, err: "different families"},
+		{name: "of another family than the peer", has: "10.0.0.1", want: at(5), remote: "2001:db8::2", tried: []int{5}, err: "different families"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newNetwork(t, 60, fabricLatency)

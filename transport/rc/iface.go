@@ -130,16 +130,7 @@ func (f *iface) Listen(addr string, a transport.Acceptor) (transport.Listener, e
 	if err := f.o.trusted(at.Addr()); err != nil {
 		return fail(err)
 	}
-	for _, p := range f.ports {
-		// A listener that was closed leaves its device to the connections that it accepted; the address is free again.
-		if p.addr == at && p.dead == nil && p.listener == nil {
-			return p.listen(a), nil
-		}
-	}
-	p, err := f.open(Place{Local: at})
-	if err == nil {
-		err = mail.Reaches(p.ways.GID, at.Addr()) // else nobody reaches us
-	}
+	p, err := f.portAt(at)
 	if err != nil {
 		return fail(err)
 	}
@@ -154,12 +145,17 @@ func (f *iface) open(at Place) (*port, error) {
 		return nil, err
 	}
 	p := &port{f: f, dev: dev}
+	p.down = timer.New(p.stillDown)
+	p.farewells = mail.Farewells{Timers: &f.timers, Now: f.env.Now, Tell: p.tell}
 	if err := p.open(at); err != nil {
 		p.mail.Close()
 		_ = dev.Close()
 		return nil, err
 	}
 	f.ports = append(f.ports, p)
+	if dev.Port().State != rdma.PortActive {
+		p.isDown()
+	}
 	f.watch(dev.EventFD(), poll.None, poll.Readable)
 	f.watch(p.mail.EventFD(), poll.None, poll.Readable)
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/openbraid/braid/internal/poll"
+	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/rc/mail"
@@ -35,11 +36,17 @@ type port struct {
 	eps       []*endpoint // by slot
 	uses      []uint16    // of each slot, so that a late completion of a former user is known as one
 	halfOpen  int
-	farewells []*farewell
+	farewells mail.Farewells
 	listener  *listener
-	dead      error // the device failed
-	closed    bool
 	armed     bool // the completion queues are, and nothing came since
+	ending
+}
+
+// ending is how a port ends.
+type ending struct {
+	dead   error        // the device failed, or is let go of
+	down   *timer.Timer // runs while the port is down
+	closed bool
 }
 
 // supply is what all endpoints of a port share, and who waits for it, in order.
@@ -63,7 +70,7 @@ func (p *port) open(at Place) (err error) {
 	if p.pd, err = p.dev.AllocPD(); err != nil {
 		return err
 	}
-	if err = p.ways.Choose(p.pd, at.Local.Addr(), p.f.o.GIDIndex); err != nil {
+	if err = p.ways.Choose(p.pd, mail.Wanted{Local: at.Local.Addr(), Peer: at.Remote.Addr(), Index: p.f.o.GIDIndex}); err != nil {
 		return err
 	}
 	if err = p.f.o.trusted(p.ways.GID.GID.IP()); err != nil {
@@ -129,7 +136,7 @@ func (p *port) owner(id uint64) *endpoint {
 // progress is one turn of the port: what was sent, what came, what was said, what happened. Room comes back before anybody is told.
 func (p *port) progress() (n int) {
 	if p.dead != nil {
-		return 0
+		return p.mail.Progress(p.f.wcs[:]) // farewells
 	}
 	n = p.dev.Progress()
 	n += p.keys.Progress(p.f.wcs[:])
@@ -234,10 +241,12 @@ func (p *port) happened(e *rdma.Event) {
 	switch e.Type {
 	case rdma.EventPortDown:
 		p.lose(all, errPortDown)
+		p.isDown()
+	case rdma.EventPortActive:
+		p.f.timers.Stop(p.down)
 	case rdma.EventDeviceFatal:
-		p.dead = &Error{Transport: "rc", Op: "port", Local: p.addr.String(), Err: errFatal}
-		p.f.env.Log.Error("the RDMA device failed; new connections open another", "err", p.dead)
-		p.lose(all, errFatal)
+		p.f.env.Log.Error("the RDMA device failed; new connections open another", "device", p.dev.Attr().Name, "address", p.addr)
+		p.gone(errFatal)
 	case rdma.EventCQOverrun:
 		p.lose(all, errOverrun)
 	case rdma.EventGIDChange:
@@ -250,7 +259,7 @@ func (p *port) happened(e *rdma.Event) {
 		p.lose(func(ep *endpoint) bool { return ep.call.to.DGID == e.GID && ep.state != connecting }, errMoved)
 	case rdma.EventQPFatal, rdma.EventQPRequest, rdma.EventQPAccess:
 		p.lose(func(ep *endpoint) bool { return ep.qp == e.QP }, errViolation)
-	case rdma.EventEstablished, rdma.EventSQDrained, rdma.EventLastWQE, rdma.EventPortActive:
+	case rdma.EventEstablished, rdma.EventSQDrained, rdma.EventLastWQE:
 	}
 }
 
@@ -263,9 +272,37 @@ func (p *port) lose(which func(*endpoint) bool, why error) {
 	}
 }
 
+// isDown: a port that stays down is let go of.
+func (p *port) isDown() {
+	if !p.closed {
+		p.f.timers.Set(p.down, p.f.env.Now()+letGoAfter)
+	}
+}
+
+// stillDown is the timer.
+func (p *port) stillDown() {
+	if p.dead == nil && p.dev.Port().State != rdma.PortActive {
+		p.gone(errPortDown)
+	}
+}
+
+// gone: the device failed, or is let go of. Nothing keeps it open: what endpoints will still be asked is in books.
+func (p *port) gone(why error) {
+	p.dead = &Error{Transport: "rc", Op: "port", Local: p.addr.String(), Err: why}
+	p.lose(func(*endpoint) bool { return true }, why)
+	for _, ep := range p.eps {
+		if ep != nil {
+			ep.finish()
+		}
+	}
+	if p.listener != nil {
+		p.listener.waits()
+	}
+}
+
 // arm has completions wake whoever sleeps; false: there are some already.
 func (p *port) arm() bool {
-	if p.armed {
+	if p.armed || p.dead != nil {
 		return true
 	}
 	ok := p.send.Arm(false)
@@ -280,7 +317,7 @@ func (p *port) arm() bool {
 
 // unused says whether the port can be closed: a device that nobody listens on and nobody uses.
 func (p *port) unused() bool {
-	if p.listener != nil || len(p.farewells) > 0 || p.mail.Out() > 0 {
+	if p.listener != nil || p.farewells.Len() > 0 || p.mail.Out() > 0 && p.dead == nil {
 		return false
 	}
 	return !slices.ContainsFunc(p.eps, func(ep *endpoint) bool { return ep != nil })
@@ -293,45 +330,12 @@ func (p *port) close() {
 	}
 	p.closed = true
 	p.keys.Close()
-	for _, w := range p.farewells {
-		p.f.timers.Stop(w.timer)
-	}
-	p.farewells, p.listener = nil, nil
+	p.f.timers.Stop(p.down)
+	p.farewells.Stop()
+	p.listener = nil
 	p.f.watch(p.dev.EventFD(), poll.Readable, poll.None)
 	p.f.watch(p.mail.EventFD(), poll.Readable, poll.None)
 	p.mail.Close()
 	p.mem.Close()
 	_ = p.dev.Close()
-}
-
-// listener is where connections of a port are accepted.
-type listener struct {
-	p        *port
-	acceptor transport.Acceptor
-	closed   bool
-}
-
-func (p *port) listen(a transport.Acceptor) *listener {
-	p.listener = &listener{p: p, acceptor: a}
-	return p.listener
-}
-
-// Addr implements transport.Listener.
-func (l *listener) Addr() string { return l.p.addr.String() }
-
-// Close implements transport.Listener. The device stays as long as connections use it.
-func (l *listener) Close() error {
-	if l.closed {
-		return nil
-	}
-	l.closed = true
-	if l.p.listener == l {
-		l.p.listener = nil
-	}
-	for _, ep := range l.p.eps {
-		if ep != nil && ep.state == accepting {
-			ep.Close()
-		}
-	}
-	return nil
 }

@@ -23,6 +23,7 @@ type Net struct {
 	now    time.Duration
 	ports  map[netip.AddrPort]*Port // looked up, never walked
 	owners map[netip.Addr]rdma.MAC  // who has an address
+	downs  map[netip.Addr]bool      // whose link is down
 	all    []*Port
 	flight []*datagram // by time: latency is the same for all
 	free   []*datagram
@@ -48,7 +49,7 @@ func New(cfg Config) *Net {
 	if cfg.LinkBytes == 0 {
 		cfg.LinkBytes = 4200
 	}
-	return &Net{cfg: cfg, now: time.Microsecond, ports: map[netip.AddrPort]*Port{}, owners: map[netip.Addr]rdma.MAC{}}
+	return &Net{cfg: cfg, now: time.Microsecond, ports: map[netip.AddrPort]*Port{}, owners: map[netip.Addr]rdma.MAC{}, downs: map[netip.Addr]bool{}}
 }
 
 // Watch shows all that is delivered from now on to w; nil ends it.
@@ -71,7 +72,10 @@ func (n *Net) Port(addr netip.AddrPort) (*Port, error) {
 	if n.owners[addr.Addr()] == (rdma.MAC{}) {
 		n.owners[addr.Addr()] = n.newMAC()
 	}
-	p := &Port{net: n, addr: addr, mac: n.owners[addr.Addr()]}
+	p := &Port{net: n, addr: addr, mac: n.owners[addr.Addr()], down: n.downs[addr.Addr()]}
+	if p.down {
+		p.events = append(p.events, carrier.Event{Type: carrier.Down})
+	}
 	n.ports[addr] = p
 	n.all = append(n.all, p)
 	return p, nil
@@ -97,12 +101,13 @@ func (n *Net) Move(addr netip.Addr) rdma.MAC {
 	return mac
 }
 
-// SetLink takes an address's link down, or up again.
+// SetLink takes an address's link down, or up again, also for ports that are made later.
 func (n *Net) SetLink(addr netip.Addr, up bool) {
 	what := carrier.Down
 	if up {
 		what = carrier.Up
 	}
+	n.downs[addr] = !up
 	for _, p := range n.all {
 		if p.addr.Addr() == addr && p.down == up {
 			p.down = !up

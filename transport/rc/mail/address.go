@@ -8,16 +8,31 @@ import (
 	"github.com/openbraid/braid/rdma"
 )
 
-// Candidates are the rows of a port's table that may be used, the best first. want, if it isn't nil, is the index that somebody asked for; local, if it is
-// valid, the address. Else: RoCE v2 before v1, IPv4 before IPv6, and a link-local address last.
+// Wanted is which row of a port's table somebody wants. What is not valid, or nil, is not said.
+type Wanted struct {
+	Local netip.Addr // the address
+	Peer  netip.Addr // who is to be reached
+	Index *int       // of the row
+}
+
+// Candidates are the rows of a port's table that may be used, the best first: of the peer's family, if there are any and no row was asked for; RoCE v2 before v1, IPv4 before
+// IPv6, and a link-local address last.
 //
 // Source: uct_ib_device_select_gid.
-func Candidates(table []rdma.GIDEntry, local netip.Addr, want *int) ([]rdma.GIDEntry, error) {
-	var rows []rdma.GIDEntry
+func Candidates(table []rdma.GIDEntry, w Wanted) ([]rdma.GIDEntry, error) {
+	local, want := w.Local, w.Index
+	var rows, same []rdma.GIDEntry
 	for _, e := range table {
-		if (want == nil || e.Index == *want) && (!local.IsValid() || e.GID.IP() == local) {
-			rows = append(rows, e)
+		if (want != nil && e.Index != *want) || (local.IsValid() && e.GID.IP() != local) {
+			continue
 		}
+		rows = append(rows, e)
+		if e.GID.IP().Is4() == w.Peer.Is4() {
+			same = append(same, e)
+		}
+	}
+	if w.Peer.IsValid() && want == nil && len(same) > 0 {
+		rows = same
 	}
 	switch {
 	case len(rows) == 0 && want != nil:

@@ -39,9 +39,23 @@ func TestCandidates(t *testing.T) {
 		if c.local != "" {
 			local = netip.MustParseAddr(c.local)
 		}
-		rows, err := mail.Candidates(c.table, local, c.want)
+		rows, err := mail.Candidates(c.table, mail.Wanted{Local: local, Index: c.want})
 		if (err != nil) != (c.index < 0) || err == nil && rows[0].Index != c.index {
 			t.Errorf("of %v for %q: %v, %v, want index %d first", c.table, c.local, rows, err, c.index)
+		}
+	}
+	// Of the peer's family, where there is one and none was asked for.
+	for _, c := range []struct {
+		table []rdma.GIDEntry
+		want  *int
+		peer  string
+		index int
+	}{
+		{all, nil, "10.0.0.9", 5}, {all, nil, "2001:db8::9", 3}, {all[:2], nil, "10.0.0.9", 1}, {all, &five, "10.0.0.9", 1},
+	} {
+		rows, err := mail.Candidates(c.table, mail.Wanted{Peer: netip.MustParseAddr(c.peer), Index: c.want})
+		if err != nil || rows[0].Index != c.index {
+			t.Errorf("to %s, of %v: %v, %v, want index %d first", c.peer, c.table, rows, err, c.index)
 		}
 	}
 	if mail.Reaches(all[4], netip.MustParseAddr("10.9.9.9")) != nil {

@@ -3,7 +3,6 @@ package mail
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/transport/rc/wire"
@@ -23,8 +22,8 @@ type Ways struct {
 // refuses. Of a port that is down, which would refuse all, the best one is taken as it is.
 //
 // Source: uct_ib_device_test_roce_gid_index.
-func (w *Ways) Choose(pd rdma.PD, local netip.Addr, want *int) error {
-	rows, err := Candidates(w.Device.GIDs(), local, want)
+func (w *Ways) Choose(pd rdma.PD, want Wanted) error {
+	rows, err := Candidates(w.Device.GIDs(), want)
 	if err != nil {
 		return err
 	}
