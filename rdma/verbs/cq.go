@@ -20,7 +20,7 @@ type completionQueue struct {
 	users  int
 
 	ahead    []rdma.WC    // taken by Arm or at an overrun, and not polled yet
-	flushing []*queuePair // in ERR, with sends that are not over
+	attended []*queuePair // in ERR, with sends that are not over; or in SQD, and not drained
 	overrun  bool
 }
 
@@ -139,23 +139,29 @@ func (q *completionQueue) take(k int) {
 	q.d.ring()
 }
 
-// mark has queue pairs in ERR say when they are empty. There is room for it: the queue has nothing of them, and room for all that is in their books.
+// mark has queue pairs in ERR say when they are empty. There is room for it: the queue has nothing of them, and room for all that is in their books. Those in SQD are told to look
+// whether they are drained: the kernel's device does so only when it has something to send, and not when an answer comes (docs/verbs.md).
 func (q *completionQueue) mark() {
-	if len(q.flushing) == 0 {
+	if len(q.attended) == 0 {
 		return
 	}
-	left := q.flushing[:0]
-	for _, p := range q.flushing {
-		if p.gone || p.state != rdma.Err || p.sends.Len() == 0 {
+	left := q.attended[:0]
+	for _, p := range q.attended {
+		switch {
+		case p.gone:
 			continue
-		}
-		left = append(left, p)
-		if !p.sends.Marked() {
+		case p.state == rdma.SQD && p.draining:
+			q.d.crossings++
+			C.braid_kick(p.qp)
+		case p.state != rdma.Err || p.sends.Len() == 0:
+			continue
+		case !p.sends.Marked():
 			p.marker()
 		}
+		left = append(left, p)
 	}
-	clear(q.flushing[len(left):])
-	q.flushing = left
+	clear(q.attended[len(left):])
+	q.attended = left
 }
 
 // overran keeps what can still be polled, and ends the queue.

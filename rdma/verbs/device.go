@@ -47,9 +47,10 @@ type device struct {
 	last   *queuePair // that owner found
 	locked uint64     // bytes that are registered
 
-	events []rdma.Event
-	calls  int  // of PollEvents until it looks for some
-	woken  bool // a completion queue was armed since the channel was looked at
+	events  []rdma.Event
+	removal removal
+	calls   int  // of PollEvents until it looks for some
+	woken   bool // a completion queue was armed since the channel was looked at
 
 	scratch
 	crossings uint64
@@ -130,6 +131,7 @@ func (d *device) open() error {
 			return err
 		}
 	}
+	d.removal.watch(C.GoString(&d.ctx.device.dev_name[0]), &d.fds)
 	return d.query(&p)
 }
 
@@ -295,6 +297,7 @@ func (d *device) Close() error {
 	for _, q := range d.cqs {
 		q.end()
 	}
+	d.removal.close()
 	if d.bell > 0 {
 		_ = d.fds.Close()
 		_ = unix.Close(d.bell)

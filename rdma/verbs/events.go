@@ -25,12 +25,11 @@ func (d *device) PollEvents(dst []rdma.Event) int {
 
 // look takes what the system has.
 func (d *device) look() {
-	for {
-		d.crossings++
-		if C.braid_event(d.ctx, d.event) == 0 {
-			return
-		}
+	for d.crossings++; C.braid_event(d.ctx, d.event) != 0; d.crossings++ {
 		d.happened(d.event)
+	}
+	if d.removal.happened() {
+		d.events = append(d.events, rdma.Event{Type: rdma.EventDeviceFatal})
 	}
 }
 
@@ -82,6 +81,7 @@ func (d *device) paired(raw *C.struct_braid_event) {
 		e.Type = rdma.EventEstablished
 	case C.IBV_EVENT_SQ_DRAINED:
 		e.Type = rdma.EventSQDrained
+		q.draining = false
 	default: // the last work request is known from the books; the rest is nothing of the contract's
 		return
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/openbraid/braid/rdma"
 	"github.com/openbraid/braid/rdma/verbs"
 )
@@ -158,35 +160,72 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestGone: a device that the system takes away while it is open says so, can be closed, and leaves others alone.
+// TestGone: a device that the system takes away while it is open says so, also to who sleeps, can be closed, and leaves others alone. The kernel waits for that: rdma_rxe's users hear of it by the
+// event of its name only, and of its port if the interface goes too.
 func TestGone(t *testing.T) {
 	left(t)
 	l := newLoop(t)
-	ip(t, "link", "add", "gone0", "type", "dummy")
-	t.Cleanup(func() { _ = exec.Command("ip", "link", "del", "gone0").Run() })
-	ip(t, "addr", "add", "10.99.8.1/24", "dev", "gone0")
-	ip(t, "link", "set", "gone0", "up")
-	if out, err := exec.Command("rdma", "link", "add", "rxegone", "type", "rxe", "netdev", "gone0").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for _, how := range [][]string{{"rdma", "link", "delete", "rxegone"}, {"ip", "link", "delete", "gone0"}} {
+		_ = exec.Command("ip", "link", "del", "gone0").Run()
+		ip(t, "link", "add", "gone0", "type", "dummy")
+		t.Cleanup(func() { _ = exec.Command("ip", "link", "del", "gone0").Run() })
+		ip(t, "addr", "add", "10.99.8.1/24", "dev", "gone0")
+		ip(t, "link", "set", "gone0", "up")
+		if out, err := exec.Command("rdma", "link", "add", "rxegone", "type", "rxe", "netdev", "gone0").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		d, err := verbs.Open(verbs.Config{Address: netip.MustParseAddr("10.99.8.1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		del := exec.Command(how[0], how[1:]...)
+		if err := del.Start(); err != nil {
+			t.Fatal(err)
+		}
+		fds := []unix.PollFd{{Fd: int32(d.EventFD()), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 60000); n != 1 {
+			t.Fatalf("%v: who sleeps was not woken: %v", how, err)
+		}
+		took := event(t, d, rdma.EventDeviceFatal)
+		if n := d.PollEvents(make([]rdma.Event, 8)); n != 0 {
+			t.Errorf("%v: %d events more", how, n)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := del.Wait(); err != nil {
+			t.Error(err)
+		}
+		t.Logf("%v: known after %v", how, took)
 	}
-	d, err := verbs.Open(verbs.Config{Address: netip.MustParseAddr("10.99.8.1")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The kernel's device waits for whoever has it open, without a word. Adapters say EventDeviceFatal, and don't wait.
-	ip(t, "link", "set", "gone0", "down")
-	event(t, d, rdma.EventPortDown)
-	del := exec.Command("ip", "link", "del", "gone0")
-	if err := del.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := del.Wait(); err != nil {
-		t.Error(err)
-	}
-	// The other one is as it was.
+	// The other one is as it was, and heard nothing.
 	l.qp.PostSend(l.list(1))
 	l.wait(1)
+	var ev [8]rdma.Event
+	for range 200 {
+		if n := l.dev.PollEvents(ev[:]); slices.ContainsFunc(ev[:n], func(e rdma.Event) bool { return e.Type == rdma.EventDeviceFatal }) {
+			t.Error("a device that is there is said to be gone")
+		}
+	}
+}
+
+// TestFatal: what an adapter says itself. The event's descriptor is replaced by a pipe, which says it.
+func TestFatal(t *testing.T) {
+	left(t)
+	d := open(t)
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pipe[0])
+	defer unix.Close(pipe[1])
+	if err := unix.Dup3(pipe[0], verbs.AsyncFD(d), unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	const fatal = 8 // IBV_EVENT_DEVICE_FATAL
+	if _, err := unix.Write(pipe[1], []byte{0, 0, 0, 0, 0, 0, 0, 0, fatal, 0, 0, 0, 0, 0, 0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	event(t, d, rdma.EventDeviceFatal)
 }

@@ -28,6 +28,7 @@ type queuePair struct {
 	sends, recvs *books.Queue
 	inline       int  // bytes, as the device gave them
 	empty        bool // EventLastWQE was said since it is in ERR
+	draining     bool // in SQD, and it was not said that what was begun is over
 	gone         bool
 }
 
@@ -154,6 +155,11 @@ func (q *queuePair) Modify(a rdma.QPAttr, mask rdma.AttrMask) error {
 			q.d.events = append(q.d.events, rdma.Event{Type: rdma.EventLastWQE, QP: q})
 		}
 		q.empty = false
+	case rdma.SQD:
+		if was == rdma.RTS {
+			q.draining = true
+			q.attend()
+		}
 	case rdma.RTS:
 		if was == rdma.SQD && q.sends.Len() > 0 {
 			C.braid_kick(q.qp)
@@ -235,10 +241,17 @@ func (q *queuePair) nudge() {
 
 // flush: it has come to ERR.
 func (q *queuePair) flush() {
-	if q.sends.Len() > 0 && !slices.Contains(q.send.flushing, q) {
-		q.send.flushing = append(q.send.flushing, q)
+	if q.sends.Len() > 0 {
+		q.attend()
 	}
 	q.ended()
+}
+
+// attend has the completion queue of its sends look after it whenever that is empty.
+func (q *queuePair) attend() {
+	if !slices.Contains(q.send.attended, q) {
+		q.send.attended = append(q.send.attended, q)
+	}
 }
 
 // failed: a work request ended with an error.

@@ -116,10 +116,13 @@ func tells(t *testing.T, peer string) {
 		for range 50 {
 			send()
 		}
+		if err := w.ep.SendAM(ctx, amAbout, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.ep.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
 		down := w.lost(func() {
-			if err := w.ep.SendAM(ctx, amAbout, nil, nil); err != nil {
-				t.Fatal(err)
-			}
 			run(t, "ip", "link", "set", w.links[1], "down")
 			for range 20 {
 				send()
