@@ -37,8 +37,8 @@ func (q Request) Test() (done bool, err error) {
 // request was given back before or somebody waits for it.
 func (q Request) Then(fn func(error)) { q.h.Then(fn) }
 
-// Cancel asks for the operation to end unexecuted: what still waits here ends at once with ErrCanceled, what is on a lane
-// ends as it would have. Wait for the end all the same.
+// Cancel asks for the operation to end unexecuted: what still waits here, or waits here again since its lane was lost, ends at once with ErrCanceled;
+// what is on a lane ends as it would have. Wait for the end all the same.
 //
 // Source: ucp_request_cancel.
 func (q Request) Cancel() { q.h.Cancel() }

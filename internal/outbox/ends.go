@@ -114,7 +114,7 @@ func (b *Box) endQueue(q *request.Queue, err error) {
 	}
 }
 
-// Cancel asks for a request to end unexecuted. One that waits ends at once; of one that is on a lane the
+// Cancel asks for a request to end unexecuted. One that waits ends at once, also if lanes have handed it back; of one that is on a lane the
 // acknowledgement or the exchange about the lane decides.
 func (b *Box) Cancel(r *request.Request) {
 	r.Canceled = true
@@ -131,7 +131,9 @@ func (b *Box) Cancel(r *request.Request) {
 		}
 	case request.Put, request.AM, request.Get, request.Atomic, request.Receive:
 		if r.Begun || !b.pendOrdered.Remove(r) && !b.pendAny.Remove(r) && !b.gets.pend.Remove(r) {
-			b.withdraw(r)
+			if !b.unpost(r) {
+				b.withdraw(r)
+			}
 			return
 		}
 		r.Whole, r.Replies = true, 0

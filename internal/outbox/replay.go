@@ -14,7 +14,8 @@ import (
 //
 // Errors: those of PurgeOutstanding: R16.
 func (b *Box) TakeBack(l *lane.Lane, position uint64, h *replay.Handover) error {
-	var inOrder, unordered, other, dropped replay.Queue
+	var inOrder, unordered, other replay.Queue
+	var canceled []*request.Request
 	s := b.of(l)
 	h.Looks = b.checkPartial
 	if s != nil {
@@ -25,9 +26,8 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *replay.Handover) error 
 			b.orderedLeft()
 		}
 		r := b.handBack(f, s)
-		if canceled(f) {
-			dropped.Push(r)
-			return nil
+		if q := replay.Request(f.Done); q != nil && q.Canceled {
+			canceled = append(canceled, q)
 		}
 		r.Wait(h)
 		switch {
@@ -49,8 +49,10 @@ func (b *Box) TakeBack(l *lane.Lane, position uint64, h *replay.Handover) error 
 	b.replayOrdered.Prepend(&inOrder) // R13
 	b.replayAny.Prepend(&unordered)
 	b.replayOther.Prepend(&other)
-	for dropped.Len() > 0 { // not before the others stand in their queues: a flush may look for them
-		b.drop(dropped.Pop())
+	for _, r := range canceled { // not before all stand in their queues: a flush may look for them
+		if r.Canceled { // not ended yet, by an earlier frame of it
+			b.unpost(r)
+		}
 	}
 	h.Purged()
 	b.host.Wake()
@@ -77,21 +79,23 @@ func (b *Box) handBack(f *transport.Frame, s *seat) *replay.Frame {
 	return replay.Answer(f)
 }
 
-// canceled says whether a frame that the peer is known not to have is a canceled operation's only one: R15.
-func canceled(f *transport.Frame) bool {
-	r := replay.Request(f.Done)
-	return r != nil && !r.Reads() && r.Canceled && r.Whole && r.Frames == 1 && int(r.Posted) == len(f.Payload)
-}
-
-// drop ends such an operation, and then what waits for it on each lane that it was lost on.
-func (b *Box) drop(p *replay.Frame) {
-	r := replay.Request(p.Done)
+// unpost ends a canceled request of which all frames wait here, handed back by lanes, and says whether that is so: the peer has nothing of it (R15).
+func (b *Box) unpost(r *request.Request) bool {
+	of := func(p *replay.Frame) bool { return replay.Request(p) == r }
+	if r.Reads() || !r.Whole || r.Over > 0 || r.Frames == 0 || b.replayOrdered.Count(of)+b.replayAny.Count(of) != int(r.Frames) {
+		return false
+	}
+	frames := append(b.replayOrdered.Remove(of), b.replayAny.Remove(of)...)
 	b.gets.drop(r)
 	r.Frames, r.Borrowed, r.Begun = 0, 0, false
 	r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	b.finish(r)
-	b.retire(&b.off, p.Epoch)
-	p.Dropped()
+	for _, p := range frames {
+		b.retire(&b.off, p.Epoch)
+		p.Dropped()
+	}
+	b.host.Wake() // who stood behind it may go
+	return true
 }
 
 // postReplays posts frames of q, in order, until there is no room.

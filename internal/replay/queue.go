@@ -1,5 +1,7 @@
 package replay
 
+import "slices"
+
 // Queue is frames in the order of their posting. What was lost later was posted earlier than what still waits for its first replay, or is of another
 // lane and has no order with it: it goes in front. The zero value is empty.
 type Queue struct{ frames []*Frame }
@@ -23,4 +25,26 @@ func (q *Queue) Prepend(o *Queue) {
 	if len(o.frames) > 0 {
 		q.frames = append(o.frames, q.frames...)
 	}
+}
+
+// Count is how many of them match.
+func (q *Queue) Count(match func(*Frame) bool) (n int) {
+	for _, f := range q.frames {
+		if match(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// Remove takes those out that match, in order.
+func (q *Queue) Remove(match func(*Frame) bool) (out []*Frame) {
+	q.frames = slices.DeleteFunc(q.frames, func(f *Frame) bool {
+		if match(f) {
+			out = append(out, f)
+			return true
+		}
+		return false
+	})
+	return out
 }

@@ -130,11 +130,11 @@ func (r *Frame) Executed(_ uint64, err error) {
 	r.of.settle()
 }
 
-// Dropped notes that it will not be posted again, on each lane that it was lost on before.
+// Dropped notes that it will not be posted again, for each lane that it was lost on.
 func (r *Frame) Dropped() {
-	for old, ok := r.before.(*Frame); ok; old, ok = old.before.(*Frame) {
-		old.of.left--
-		old.of.settle()
+	for f, ok := r, true; ok; f, ok = f.before.(*Frame) {
+		f.of.left--
+		f.of.settle()
 	}
 }
 

@@ -73,13 +73,8 @@ func (l *lossy) lane() {
 func (l *lossy) lose(t *rapid.T) {
 	lost := l.on
 	var back Queue
-	var dropped []*Frame
 	for _, f := range l.posted {
 		r := Again(&f.Frame, f)
-		if rapid.IntRange(0, 3).Draw(t, "drop") == 0 {
-			dropped = append(dropped, r)
-			continue
-		}
 		r.Wait(&lost.Handover)
 		back.Push(r)
 	}
@@ -102,16 +97,34 @@ func (l *lossy) lose(t *rapid.T) {
 			t.Fatal("what waits changed its order")
 		}
 	}
-	for _, r := range dropped {
-		l.book.Off.Leave(r.Epoch)
-		Origin(r).(*ends).executed++
-		r.Dropped()
+	if l.losses = append(l.losses, lost); rapid.Bool().Draw(t, "drop") {
+		l.drop(t)
 	}
-	if l.losses = append(l.losses, lost); lost.Over() {
+	if lost.Over() {
 		t.Fatal("it is over, and may hand more back")
 	}
 	lost.Purged()
 	l.lane()
+}
+
+// drop ends some of what waits, as a cancel does.
+func (l *lossy) drop(t *rapid.T) {
+	waits := append([]*Frame(nil), l.queue.All()...)
+	which := map[*Frame]bool{}
+	for _, r := range waits {
+		which[r] = rapid.IntRange(0, 3).Draw(t, "drop") == 0
+	}
+	of := func(r *Frame) bool { return which[r] }
+	n := l.queue.Count(of)
+	out := l.queue.Remove(of)
+	if len(out) != n || l.queue.Len() != len(waits)-n || l.queue.Count(of) > 0 {
+		t.Fatalf("of %d, %d are to be taken out, %d were", len(waits), n, len(out))
+	}
+	for _, r := range out {
+		l.book.Off.Leave(r.Epoch)
+		Origin(r).(*ends).executed++
+		r.Dropped()
+	}
 }
 
 func (l *lossy) executed(f *Frame, err error) {
@@ -163,6 +176,7 @@ func TestSettledOnce(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"lose": l.lose,
+			"drop": l.drop,
 			"post": func(*rapid.T) {
 				if l.queue.Len() > 0 {
 					post()
