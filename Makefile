@@ -93,7 +93,7 @@ race: ## all tests under the race detector, with the invariants compiled in; nee
 .PHONY: sim
 sim: ## SEEDS=10000 seeds of the simulated network, as each change has; nightly has 10^6
 	@test -n "$(SIM)" || { echo "no test reads BRAID_SEEDS: there is no simulation to run"; exit 1; }
-	GOGC=400 BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -vet=off -timeout $(SIMTIME) $(SIM)
+	GOGC=400 BRAID_SEEDS=$(SEEDS) $(GO) test -count=1 -vet=off -tags invariants -timeout $(SIMTIME) $(SIM)
 
 NIGHTSEEDS ?= 1000000
 

@@ -2,6 +2,8 @@
 
 package invariants
 
+import "fmt"
+
 // Solo is something that one goroutine at a time may be inside of.
 type Solo struct{}
 
@@ -10,3 +12,6 @@ func (*Solo) Enter(string) {}
 
 // Leave says that it is out again.
 func (*Solo) Leave() {}
+
+// Require says that what has just happened to a life, an event in a state, is possible there.
+func Require(ok bool, life string, state, event fmt.Stringer) {}

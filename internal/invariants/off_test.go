@@ -17,3 +17,11 @@ func TestFree(t *testing.T) {
 		t.Errorf("it has %d bytes", n)
 	}
 }
+
+// word is a state, or an event.
+type word string
+
+func (w word) String() string { return string(w) }
+
+// TestRequireFree: without the tag nothing is required.
+func TestRequireFree(t *testing.T) { Require(false, "life", word("ready"), word("settled")) }

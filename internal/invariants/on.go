@@ -42,6 +42,13 @@ func (s *Solo) refuse(calls [deep]uintptr, rule string) {
 // Leave says that it is out again.
 func (s *Solo) Leave() { s.inside.Add(^uint32(0)) }
 
+// Require says that what has just happened to a life, an event in a state, is possible there. If it isn't, it panics.
+func Require(ok bool, life string, state, event fmt.Stringer) {
+	if !ok {
+		panic(fmt.Sprintf("braid: %s: %v in state %v: a mistake of the engine; please report it", life, event, state))
+	}
+}
+
 // internal is in the path of each package of the module that its users can't call.
 const internal = "/internal/"
 

@@ -29,3 +29,19 @@ func second(s *Solo) (said string) {
 	s.Enter("one at a time")
 	return
 }
+
+// word is a state, or an event.
+type word string
+
+func (w word) String() string { return string(w) }
+
+// TestSoloRequire: what is possible is let through, what isn't panics and is named.
+func TestSoloRequire(t *testing.T) {
+	Require(true, "life", word("ready"), word("laneUp"))
+	defer func() {
+		if said, _ := recover().(string); !strings.Contains(said, "settled in state ready") {
+			t.Errorf("%q", said)
+		}
+	}()
+	Require(false, "life", word("ready"), word("settled"))
+}

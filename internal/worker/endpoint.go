@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/failover"
 	"github.com/openbraid/braid/internal/intake"
+	"github.com/openbraid/braid/internal/invariants"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/outbox"
@@ -113,8 +114,11 @@ func (w *Worker) maxFrame() int {
 	return n
 }
 
-// note moves the endpoint on, and says whether that was possible.
-func (ep *Endpoint) note(e life.Event) bool { return life.Table.Note(&ep.state, e) }
+// note moves the endpoint on. What can't happen in its state is a mistake of the engine, and changes nothing; with the invariants compiled in it panics.
+func (ep *Endpoint) note(e life.Event) {
+	ok := life.Table.Note(&ep.state, e)
+	invariants.Require(ok, "endpoint", ep.state, e)
+}
 
 // State is where the endpoint is in its life.
 func (ep *Endpoint) State() life.State { return ep.state }
