@@ -75,7 +75,7 @@ func (i *Injector) advance() {
 	}
 	now := i.now()
 	i.endIf(func(a *active) bool {
-		if a.inForce && (!a.forever() || a.Action == Kill) && int64(now) >= a.until.Load() && i.endStroke(a, now) {
+		if a.inForce && !a.forever() && int64(now) >= a.until.Load() && i.endStroke(a, now) {
 			return true
 		}
 		if !a.inForce && !a.armed && now >= a.due {
@@ -216,7 +216,7 @@ func (i *Injector) next(now time.Duration) (at time.Duration) {
 		switch {
 		case a.inForce && a.ticks():
 			sooner(now + tick)
-		case a.inForce && (!a.forever() || a.Action == Kill):
+		case a.inForce && !a.forever():
 			sooner(time.Duration(a.until.Load()))
 		case a.inForce, a.armed:
 		case a.due <= now: // waits for lanes

@@ -132,11 +132,17 @@ type Rule struct {
 	Count  int           // how many times; 0: no limit, where there is Every
 }
 
-// forever says whether the rule stays in force once it is.
-func (r *Rule) forever() bool { return r.For == 0 }
+// forever says whether the rule stays in force once it is. That a process is killed is over at once.
+func (r *Rule) forever() bool { return r.For == 0 && !r.dead() }
 
 // Ends says whether the rule is over at some time by itself.
-func (r Rule) Ends() bool { return r.Action == Kill || r.For > 0 && (r.Every == 0 || r.Count > 0) }
+func (r Rule) Ends() bool { return !r.forever() && (r.Every == 0 || r.Count > 0) || r.dead() }
+
+// dead says that a process is killed: once and for all.
+func (r *Rule) dead() bool { return r.Action == Kill && !r.Stop }
+
+// TakesPeer says whether the peer does not come back by itself: it is killed, or stopped without an end.
+func (r Rule) TakesPeer() bool { return r.dead() || r.Action == Kill && r.forever() }
 
 // Plan is rules that are given together.
 type Plan []Rule

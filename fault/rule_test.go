@@ -263,6 +263,7 @@ func TestEnds(t *testing.T) {
 	for text, ends := range map[string]bool{
 		"pause": false, "delay 5ms lane=1": false, "cut kind=reset for=1s every=2s": false,
 		"pause for=1s": true, "cut kind=reset for=1s every=2s count=3": true, "kill peer": true, "kill peer signal=stop for=1s": true,
+		"kill peer signal=stop": false,
 	} {
 		r, err := fault.Parse(text)
 		if err != nil || r.Ends() != ends {

@@ -364,6 +364,18 @@ func TestOutside(t *testing.T) {
 	if r := inj.Report(); r[0].Hits != 1 || r[1].Hits != 0 || r[1].Err == nil || !r[1].Over {
 		t.Errorf("%+v", r)
 	}
+	did = nil
+	inj.Apply(rules(t, "kill peer signal=stop")...) // stays stopped until somebody ends that
+	for range 10 {
+		c.t += time.Hour
+		inj.Advance()
+	}
+	if r := inj.Report()[2]; !slices.Equal(did, []string{"begin kill"}) || !r.InForce || r.Over || !inj.Spent() || inj.Over() {
+		t.Errorf("stopped without an end: %v, %+v", did, r)
+	}
+	if inj.Heal(""); !slices.Equal(did, []string{"begin kill", "end kill"}) {
+		t.Errorf("stopped without an end, and ended: %v", did)
+	}
 	alone := fault.New(c.now)
 	alone.Apply(rules(t, "kill peer")...)
 	if r := alone.Report()[0]; r.Err == nil || r.Hits != 0 {

@@ -100,6 +100,9 @@ func TestA1_A14_Plan(t *testing.T) {
 	if f, people, status := trial(t, "-t", "put_bw", "-s", "64k", "--set", "suspended=500ms", "--fault", "kill peer after=100ms"); status != 0 || f.Verdict != "ok" || f.Hits != 1 {
 		t.Errorf("killed: exit %d, %+v %s", status, f, people)
 	}
+	if f, people, status := trial(t, "-t", "put_bw", "-s", "64k", "--set", "suspended=100ms", "--set", "peer-timeout=500ms", "--set", "keepalive=100ms", "--fault", "kill peer signal=stop after=100ms"); status != 0 || f.Verdict != "ok" || f.Hits != 1 {
+		t.Errorf("stopped for good: exit %d, %+v %s", status, f, people)
+	}
 	out, people, status := built(t, "perftest", "--spawn", "-t", "put_bw", "-w", "100", "-f", "--set", "suspended=100ms", "--fault", "kill peer after=50ms")
 	if status != 0 || !strings.Contains(out, "not verified:") || strings.Contains(out, "lost 0") {
 		t.Errorf("killed: what nobody could look at is called verified: exit %d, %s %s", status, out, people)

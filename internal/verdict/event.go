@@ -29,10 +29,11 @@ const (
 	LaneUp     = "LaneUp"
 	LaneDown   = "LaneDown"
 	HandedOver = "HandedOver"
+	failed     = "Failed"
 	FaultOn    = "FaultOn"  // a rule came into force
 	FaultOff   = "FaultOff" // and is over
 )
 
 // Kinds are all that events are called: as braid.EventKind calls them, in its order, and those of the injector. Programs read these names, and the
 // fields of Event, in the file of --events: they stay as they are.
-var Kinds = [...]string{LaneUp, LaneDown, HandedOver, "Suspended", "Resumed", "Failed", "TurnedAway", "LaneGivenUp", FaultOn, FaultOff}
+var Kinds = [...]string{LaneUp, LaneDown, HandedOver, "Suspended", "Resumed", failed, "TurnedAway", "LaneGivenUp", FaultOn, FaultOff}

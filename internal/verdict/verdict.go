@@ -43,11 +43,12 @@ const (
 	Failed   = "injector failed"
 	Died     = "injector died"
 
-	Interrupted = "interrupted" // whoever ran it stopped it: nothing is judged
+	Inconclusive = "inconclusive" // what looks broken may be a process that had no processor
+	Interrupted  = "interrupted"  // whoever ran it stopped it: nothing is judged
 )
 
 // Verdicts are all that there are. Programs read them, too.
-var Verdicts = [...]string{OK, Broken, NoEffect, Failed, Died, Interrupted}
+var Verdicts = [...]string{OK, Broken, NoEffect, Failed, Died, Inconclusive, Interrupted}
 
 // Report is the verdict and what it stands on. Its JSON is part of the command's interface.
 type Report struct {
@@ -62,6 +63,13 @@ type Report struct {
 	Needed   uint64     `json:"needed_bytes"`          // that the peer lacked
 	Idle     int        `json:"idle_cuts"`             // silences of lanes on which nothing was under way: found by the keepalive, and in no quantile
 	Worst    *Pauses    `json:"worst_pauses_ms,omitempty"`
+	Gone     *Gone      `json:"peer_gone,omitempty"` // after "kill peer"
+}
+
+// Gone is what became of a peer that was killed, or stopped without an end: how long from then until a lane was given up, and the endpoint. -1: never.
+type Gone struct {
+	NoticedMS float64 `json:"noticed_ms"`
+	FailedMS  float64 `json:"failed_ms"`
 }
 
 // Rule is what became of one.
@@ -102,7 +110,8 @@ type Pauses struct {
 	GC   float64 `json:"gc"`
 	Host float64 `json:"host"`
 
-	At func(from, to time.Duration) (gc, host time.Duration) `json:"-"`
+	At   func(from, to time.Duration) (gc, host time.Duration) `json:"-"`
+	Peer func(from, to time.Duration) time.Duration            `json:"-"` // nil: nobody knows the peer's process
 }
 
 // Judge judges.
@@ -110,6 +119,7 @@ func Judge(r *Run) *Report {
 	j := &judge{Run: r, rep: &Report{Cuts: []Cut{}}}
 	j.injector()
 	j.cuts()
+	j.gone()
 	j.lanes()
 	j.data()
 	j.figures()
@@ -122,6 +132,7 @@ func Sum(r *Run) *Report {
 	j := &judge{Run: r, rep: &Report{Cuts: []Cut{}}}
 	j.injector()
 	j.cuts()
+	j.gone()
 	j.figures()
 	j.rep.Verdict, j.rep.Problems = Interrupted, nil
 	return j.rep
@@ -133,6 +144,7 @@ type judge struct {
 	silent []string // rules without effect
 	failed []string
 	killed time.Duration // when the peer was; 0: never
+	doubts int           // problems that may be the machine's
 }
 
 func (j *judge) problem(format string, args ...any) {
@@ -160,7 +172,7 @@ func (j *judge) injector() {
 				why = "it never came into force"
 			}
 			j.silent = append(j.silent, fmt.Sprintf("%v: %s", s.Rule, why))
-		case s.Action == fault.Kill && !s.Stop:
+		case s.TakesPeer() && (!s.Stop || s.InForce):
 			j.killed = s.At
 		}
 		j.rep.Hits += s.Hits
@@ -199,6 +211,9 @@ func hostOf(addr string) string {
 // cuts finds out what each cut did to the lanes that stood.
 func (j *judge) cuts() {
 	for _, s := range j.Rules {
+		if s.Action == fault.Iface {
+			j.unplugged(&s)
+		}
 		if s.Action != fault.Cut {
 			continue
 		}
@@ -229,7 +244,7 @@ func (j *judge) standing(h fault.Hit, at time.Duration) (up *Event) {
 }
 
 func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
-	x := Cut{Lane: h.Slot, Name: up.Name, Kind: s.Kind.String(), At: up.T + (k.At - up.At).Seconds(), BlackoutMS: -1, GapMS: ms(j.gap(k.At, k.At+time.Second))}
+	x := Cut{Lane: h.Slot, Name: up.Name, Kind: kindOf(s), At: up.T + (k.At - up.At).Seconds(), BlackoutMS: -1, GapMS: ms(j.gap(k.At, k.At+time.Second))}
 	of := func(e *Event) bool { return e.Instance == up.Instance }
 	down, over := j.find(LaneDown, of), j.find(HandedOver, of)
 	switch {
@@ -240,7 +255,7 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 	case down == nil:
 		j.problem("lane %d (%s) was cut by %v and not given up", h.Slot, up.Name, s.Kind)
 	case over == nil && j.killed == 0:
-		j.problem("lane %d (%s) was cut by %v, given up and not handed over", h.Slot, up.Name, s.Kind)
+		j.doubt(k.At, j.End, stalled, "lane %d (%s) was cut by %v, given up and not handed over", h.Slot, up.Name, x.Kind)
 	case over != nil:
 		x.BlackoutMS = ms(over.At - k.At)
 		x.Replayed = over.Replayed
@@ -253,7 +268,7 @@ func (j *judge) cut(s *fault.Status, k fault.Stroke, h fault.Hit, up *Event) {
 		default:
 			x.Needed = over.Posted - over.PeerAccepted
 		}
-		x.Idle = s.Kind == fault.Silence && x.Needed == 0 && x.Replayed == 0 && down.Posted == down.Acked
+		x.Idle = (s.Kind == fault.Silence || s.Action == fault.Iface) && x.Needed == 0 && x.Replayed == 0 && down.Posted == down.Acked
 	}
 	j.rep.Cuts = append(j.rep.Cuts, x)
 }
@@ -301,7 +316,7 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 	if end-k.At < least || len(lanes) == 0 || !j.left(lanes, k.At, end) || s.Dir != fault.Both || j.killed > 0 || j.others(s, k.At, end) {
 		return
 	}
-	if s.For > 0 && s.For < least || end-k.At-j.stood(k.At, end) < least {
+	if s.For > 0 && s.For < least || end-k.At-j.starved(k.At, end) < least {
 		return // what was to be short and became long shows a machine that had no time for it
 	}
 	for _, g := range j.during(k.At, end) {
@@ -309,17 +324,6 @@ func (j *judge) moved(s *fault.Status, k fault.Stroke) {
 			j.problem("nothing was completed in the %v for which %v was in force: the traffic did not move", (end - k.At).Round(time.Millisecond), s.Rule)
 		}
 	}
-}
-
-// stood is how long this process did not run, the longest time between two moments: nobody could have completed anything then.
-func (j *judge) stood(from, to time.Duration) time.Duration {
-	if j.Pauses.At == nil || len(j.Events) == 0 {
-		return 0
-	}
-	e := &j.Events[0]
-	zero := e.At - time.Duration(e.T*1e9)
-	_, host := j.Pauses.At(from-zero, to-zero)
-	return host
 }
 
 // left says whether a lane in another slot stood all the time.
@@ -357,7 +361,7 @@ func (j *judge) others(s *fault.Status, from, to time.Duration) bool {
 func (j *judge) lanes() {
 	for i := range j.Events {
 		if e := &j.Events[i]; e.Event == LaneDown && !j.excused(e) {
-			j.problem("lane %d (%s) went down, and no rule was about it: %s", e.Lane, e.Name, e.Error)
+			j.doubt(e.At-time.Second, e.At, silent, "lane %d (%s) went down, and no rule was about it: %s", e.Lane, e.Name, e.Error)
 		}
 	}
 	for _, s := range j.Rules {
@@ -370,7 +374,7 @@ func (j *judge) lanes() {
 		}
 	}
 	if j.killed == 0 && j.Up < j.Lanes {
-		j.problem("%d of %d lanes are up at the end", j.Up, j.Lanes)
+		j.doubt(j.End-recent, j.End, stalled, "%d of %d lanes are up at the end", j.Up, j.Lanes)
 	}
 }
 
@@ -424,6 +428,8 @@ func (j *judge) data() {
 		j.problem("the peer was killed, and nobody noticed")
 	case j.killed > 0 && !j.Lost:
 		j.problem("the peer was killed, and the run ended with something else: %v", j.Err)
+	case j.killed == 0 && j.Lost:
+		j.doubt(j.End-recent, j.End, stalled, "the run broke off: %v", j.Err)
 	case j.killed == 0 && j.Err != nil:
 		j.problem("the run broke off: %v", j.Err)
 	}
@@ -442,6 +448,8 @@ func (j *judge) conclude() {
 	case len(j.silent) > 0:
 		r.Verdict = NoEffect
 		r.Problems = append(j.silent, r.Problems...)
+	case len(r.Problems) > 0 && j.doubts == len(r.Problems):
+		r.Verdict = Inconclusive
 	case len(r.Problems) > 0:
 		r.Verdict = Broken
 	default:

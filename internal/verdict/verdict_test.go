@@ -43,21 +43,38 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestJudge: what a good run shows is ok, and each thing that is not as it should be changes the verdict.
-func TestJudge(t *testing.T) {
-	drop := func(r *verdict.Run, kind, instance string) {
-		for i := range r.Events {
-			if r.Events[i].Event == kind && r.Events[i].Instance == instance {
-				r.Events = append(r.Events[:i], r.Events[i+1:]...)
-				return
-			}
+// drop has an event not happen.
+func drop(r *verdict.Run, kind, instance string) {
+	for i := range r.Events {
+		if r.Events[i].Event == kind && r.Events[i].Instance == instance {
+			r.Events = append(r.Events[:i], r.Events[i+1:]...)
+			return
 		}
 	}
-	for name, x := range map[string]struct {
-		do   func(r *verdict.Run)
-		want string
-		text string
-	}{
+}
+
+// judged is what somebody does to a good run, and what comes of it.
+type judged struct {
+	do   func(r *verdict.Run)
+	want string
+	text string
+}
+
+func judge(t *testing.T, cases map[string]judged) {
+	t.Helper()
+	for name, x := range cases {
+		r := good()
+		x.do(r)
+		got := verdict.Judge(r)
+		if got.Verdict != x.want || !strings.Contains(strings.Join(got.Problems, "\n"), x.text) || (x.text == "") != (len(got.Problems) == 0) {
+			t.Errorf("%s: %s %q, want %s %q", name, got.Verdict, got.Problems, x.want, x.text)
+		}
+	}
+}
+
+// TestJudge: what a good run shows is ok, and each thing that is not as it should be changes the verdict.
+func TestJudge(t *testing.T) {
+	judge(t, map[string]judged{
 		"good":                             {func(*verdict.Run) {}, verdict.OK, ""},
 		"doubled":                          {func(r *verdict.Run) { r.Counts.Doubled = 1 }, verdict.Broken, "executed twice"},
 		"lost":                             {func(r *verdict.Run) { r.Counts.Lost = 1 }, verdict.Broken, "were lost"},
@@ -89,21 +106,61 @@ func TestJudge(t *testing.T) {
 			r.Dead, r.Up, r.Counts.Lost = errors.New("killed"), 1, 3
 		}, verdict.Died, "the injector died: killed"},
 		"the injector died, and all is well": {func(r *verdict.Run) { r.Dead = errors.New("killed") }, verdict.Died, "killed"},
-		"killed, and nobody noticed":         {func(r *verdict.Run) { r.Rules[0].Action = fault.Kill }, verdict.Broken, "nobody noticed"},
+	})
+}
+
+// TestJudgeStarved: what a process without a processor explains proves nothing, but for what is wrong with data.
+func TestJudgeStarved(t *testing.T) {
+	judge(t, map[string]judged{
+		"the other one is down, and the peer had no processor": {func(r *verdict.Run) {
+			r.Events[2].Local = "a:1"
+			drop(r, "HandedOver", "d2") // of this one nobody says anything
+			r.Rules[0].Strokes[0].Hit, r.Rules[0].Streams = nil, 0
+			r.Pauses.Peer = func(from, to time.Duration) time.Duration { return 30 * ms }
+		}, verdict.Inconclusive, "no processor for 30ms"},
+		"the other one is down, and the peer ran": {func(r *verdict.Run) {
+			r.Events[2].Local = "a:1"
+			drop(r, "HandedOver", "d2")
+			r.Rules[0].Strokes[0].Hit, r.Rules[0].Streams = nil, 0
+			r.Pauses.Peer = func(from, to time.Duration) time.Duration { return 3 * ms }
+		}, verdict.Broken, "no rule was about it"},
+		"it broke off, and the peer had no processor": {func(r *verdict.Run) {
+			r.Err, r.Lost, r.Up = errors.New("peer failed"), true, 0
+			r.Pauses.Peer = func(from, to time.Duration) time.Duration { return 2 * time.Second }
+		}, verdict.Inconclusive, "broke off: peer failed; but"},
+		"lost, and the peer had no processor": {func(r *verdict.Run) {
+			r.Counts.Lost, r.Up = 1, 1
+			r.Pauses.Peer = func(from, to time.Duration) time.Duration { return 2 * time.Second }
+		}, verdict.Broken, "were lost"},
+		"the peer stood still": {func(r *verdict.Run) {
+			r.Gaps[0] = verdict.Span{From: 999 * ms, To: 1301 * ms}
+			r.Pauses.Peer = func(from, to time.Duration) time.Duration { return 200 * ms }
+		}, verdict.OK, ""},
+	})
+}
+
+// TestJudgeKilled: a peer that was killed, or stopped without an end, is what the run ends with.
+func TestJudgeKilled(t *testing.T) {
+	judge(t, map[string]judged{
+		"killed, and nobody noticed": {func(r *verdict.Run) { r.Rules[0].Action = fault.Kill }, verdict.Broken, "nobody noticed"},
 		"killed": {func(r *verdict.Run) {
 			r.Rules[0].Action, r.Err, r.Lost, r.Up, r.Counts = fault.Kill, errors.New("peer failed"), true, 0, verdict.Counts{}
 		}, verdict.OK, ""},
+		"stopped until the end": {func(r *verdict.Run) {
+			r.Rules[0].Rule = fault.Rule{Action: fault.Kill, Stop: true}
+			r.Rules[0].InForce, r.Err, r.Lost, r.Up, r.Counts = true, errors.New("peer failed"), true, 0, verdict.Counts{}
+		}, verdict.OK, ""},
+		"stopped until the end, and nobody noticed": {func(r *verdict.Run) {
+			r.Rules[0].Rule, r.Rules[0].InForce = fault.Rule{Action: fault.Kill, Stop: true}, true
+		}, verdict.Broken, "nobody noticed"},
+		"stopped, until it went on, and gone": {func(r *verdict.Run) {
+			r.Rules[0].Rule = fault.Rule{Action: fault.Kill, Stop: true}
+			r.Err, r.Lost, r.Up, r.Counts = errors.New("peer failed"), true, 0, verdict.Counts{}
+		}, verdict.Broken, "broke off"},
 		"killed, and something else": {func(r *verdict.Run) {
 			r.Rules[0].Action, r.Err, r.Counts = fault.Kill, errors.New("a panic"), verdict.Counts{}
 		}, verdict.Broken, "something else"},
-	} {
-		r := good()
-		x.do(r)
-		got := verdict.Judge(r)
-		if got.Verdict != x.want || !strings.Contains(strings.Join(got.Problems, "\n"), x.text) || (x.text == "") != (len(got.Problems) == 0) {
-			t.Errorf("%s: %s %q, want %s %q", name, got.Verdict, got.Problems, x.want, x.text)
-		}
-	}
+	})
 }
 
 // TestOutlived: a device goes on when a cut is over, and its lane may outlive that. What a later cut does to the lane is no figure of the first.
@@ -169,5 +226,37 @@ func TestGaps(t *testing.T) {
 	r.Gaps = slices.DeleteFunc(r.Gaps, func(g verdict.Span) bool { return g.From == 1995*ms })
 	if got := verdict.Judge(r); got.Cuts[0].GapMS != 7 {
 		t.Errorf("gap of the cut %v ms, want 7", got.Cuts[0].GapMS)
+	}
+}
+
+// TestGone: how long it took to notice that the peer was killed.
+func TestGone(t *testing.T) {
+	r := good()
+	r.Rules[0].Rule, r.Err, r.Lost, r.Up, r.Counts = fault.Rule{Action: fault.Kill}, errors.New("peer failed"), true, 0, verdict.Counts{}
+	r.Events[2].At = 1007 * ms
+	if got := verdict.Judge(r); got.Gone == nil || *got.Gone != (verdict.Gone{NoticedMS: 7, FailedMS: -1}) {
+		t.Errorf("%+v", got.Gone)
+	}
+	r.Events = append(r.Events, verdict.Event{At: 3 * time.Second, T: 3, Event: "Failed", Lane: -1})
+	if got := verdict.Judge(r); got.Verdict != verdict.OK || *got.Gone != (verdict.Gone{NoticedMS: 7, FailedMS: 2000}) {
+		t.Errorf("%s, %+v", got.Verdict, got.Gone)
+	}
+	if got := verdict.Judge(good()); got.Gone != nil {
+		t.Errorf("nobody was killed: %+v", got.Gone)
+	}
+}
+
+// TestUnplugged: a lane whose interface was taken down has a blackout, as one that was cut; one that outlived that has none.
+func TestUnplugged(t *testing.T) {
+	r := good()
+	r.Rules[0].Rule, r.Rules[0].Strokes[0].Hit = fault.Rule{Action: fault.Iface, Device: "veth1", For: 300 * ms}, nil
+	r.Events[1].Device, r.Events[2].Device, r.Events[3].Device, r.Events[4].Device = "veth1", "veth1", "veth1", "veth1"
+	got := verdict.Judge(r)
+	if got.Verdict != verdict.OK || len(got.Cuts) != 1 || got.Cuts[0].Kind != "iface" || got.Cuts[0].BlackoutMS != 4 || got.Blackout == nil || got.Needed != 100 {
+		t.Errorf("%s %q, cuts %+v", got.Verdict, got.Problems, got.Cuts)
+	}
+	r.Events = append(r.Events[:2], r.Events[4:]...) // it did not go down
+	if got := verdict.Judge(r); got.Verdict != verdict.OK || len(got.Cuts) != 0 || got.Blackout != nil {
+		t.Errorf("outlived: %s %q, cuts %+v", got.Verdict, got.Problems, got.Cuts)
 	}
 }

@@ -69,7 +69,7 @@ func (c *Command) open(o *trial.Options, server *child.Process) (end func() erro
 		return end, nil
 	}
 	if server != nil {
-		o.Ready = func(t *trial.Trial) { t.Driver().SetPeer(server.PID()) }
+		o.Ready = func(t *trial.Trial) { t.Peer(server.PID()) }
 	}
 	if c.Events != "" {
 		f, err := os.Create(c.Events)
@@ -103,6 +103,9 @@ func (p *printer) verdict(r *verdict.Report) {
 	}
 	if r.Needed > 0 {
 		fmt.Fprintf(p.out, "replayed  %s: %.3f of the %s that the peer lacked\n", live.Size(r.Replayed), float64(r.Replayed)/float64(r.Needed), live.Size(r.Needed))
+	}
+	if g := r.Gone; g != nil {
+		fmt.Fprintf(p.out, "peer      gone: noticed after %.1f ms, given up after %.1f ms (-1: never)\n", g.NoticedMS, g.FailedMS)
 	}
 	if r.Idle > 0 {
 		fmt.Fprintf(p.out, "%d silences of lanes with nothing under way: found by the keepalive, and in no figure\n", r.Idle)

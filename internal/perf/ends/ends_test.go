@@ -56,7 +56,7 @@ func TestDefaults(t *testing.T) {
 		{ends.Setup{ErrorMode: braid.None}, "error-mode", "none"},
 		{ends.Setup{}, "suspended", "2s"},
 		{ends.Setup{Faults: cut}, "suspended", "30s"},
-		{ends.Setup{Faults: kill}, "suspended", "2s"},
+		{ends.Setup{Faults: kill}, "suspended", "10s"},
 		{ends.Setup{Settings: said}, "suspended", "7s"},
 		{ends.Setup{Settings: said, Faults: cut}, "suspended", "7s"},
 		{ends.Setup{Sleep: true}, "wait", "sleep"},

@@ -84,13 +84,18 @@ const (
 	limit = "1GiB" // the largest operation
 	// giveUpAfter is how long an endpoint without lanes is kept: who measures wants to know that the peer is gone, not to wait for it.
 	giveUpAfter = "2s"
+	// mournFor is the same where the peer is killed: until then lanes may be cut, and the peer, as long as it lives, may have no processor.
+	mournFor = "10s"
 	// BearUpFor is the same where lanes are cut on purpose, and come back.
 	BearUpFor = "30s"
 )
 
 func (s *Setup) patience() string {
-	if s.Faults != nil && !s.Faults.Kills() {
-		return BearUpFor
+	switch {
+	case s.Faults == nil:
+		return giveUpAfter
+	case s.Faults.Kills():
+		return mournFor
 	}
-	return giveUpAfter
+	return BearUpFor
 }

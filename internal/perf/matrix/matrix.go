@@ -143,7 +143,7 @@ func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fa
 	defer server.Stop()
 	s.Faults = &trial.Options{Plan: rules, Seed: r.Seed}
 	if server.PID != 0 {
-		s.Faults.Ready = func(t *trial.Trial) { t.Driver().SetPeer(server.PID) }
+		s.Faults.Ready = func(t *trial.Trial) { t.Peer(server.PID) }
 	}
 	p := perf.Params{Test: test, Size: size, Warmup: warmup, Setup: s}
 	if tried := p; tried.Validate() != nil {

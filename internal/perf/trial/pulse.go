@@ -20,12 +20,16 @@ type pulse struct {
 	zero  time.Duration
 	seen  time.Time // the last pause of the collector that is noted
 	line  line      // in which the thread stands that polls
+	peer  *threads  // of the server's process; nil: it is not known
+	peers []verdict.Span
 }
 
 const (
 	beat = 2 * time.Millisecond
 	// lateBeat is what is written down.
 	lateBeat = time.Millisecond
+	// visited is how often the peer's threads are looked at, in beats.
+	visited = 10
 	// collected is how often the collector's book is looked at: it has the last 256 pauses.
 	collected = 100
 )
@@ -40,6 +44,7 @@ func (p *pulse) begin(now func() time.Duration) {
 func (p *pulse) run(now func() time.Duration) {
 	defer close(p.done)
 	defer p.line.close()
+	defer p.peer.close()
 	t := time.NewTimer(beat)
 	defer t.Stop()
 	for n := 1; ; n++ {
@@ -56,6 +61,14 @@ func (p *pulse) run(now func() time.Duration) {
 		if stood := p.line.stood(); stood > lateBeat { // it has its turn again
 			to := now()
 			p.late(to-stood, to)
+		}
+		if n%visited == 0 && p.peer != nil {
+			if stood := p.peer.stood(); stood > lateBeat {
+				to := now()
+				p.mu.Lock()
+				p.peers = append(p.peers, verdict.Span{From: to - stood, To: to})
+				p.mu.Unlock()
+			}
 		}
 		if n%collected == 0 {
 			p.collect()
@@ -106,13 +119,21 @@ func (p *pulse) end() {
 func (p *pulse) longest(from, to time.Duration) (gc, host time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	most := func(list []verdict.Span) (d time.Duration) {
-		for _, s := range list {
-			if s.From < to && s.To > from {
-				d = max(d, s.To-s.From)
-			}
+	return most(p.gc, from, to), most(p.host, from, to)
+}
+
+// starved is the longest time between two moments for which the peer's process had no processor.
+func (p *pulse) starved(from, to time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return most(p.peers, from, to)
+}
+
+func most(list []verdict.Span, from, to time.Duration) (d time.Duration) {
+	for _, s := range list {
+		if s.From < to && s.To > from {
+			d = max(d, s.To-s.From)
 		}
-		return d
 	}
-	return most(p.gc), most(p.host)
+	return d
 }

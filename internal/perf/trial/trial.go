@@ -36,15 +36,8 @@ func (o *Options) Endless() bool {
 	return len(o.Plan) > 0 && !slices.ContainsFunc(o.Plan, fault.Rule.Ends)
 }
 
-// Kills says whether the plan kills the peer for good.
-func (o *Options) Kills() bool {
-	for _, r := range o.Plan {
-		if r.Action == fault.Kill && !r.Stop {
-			return true
-		}
-	}
-	return false
-}
+// Kills says whether the plan takes the peer away for good.
+func (o *Options) Kills() bool { return slices.ContainsFunc(o.Plan, fault.Rule.TakesPeer) }
 
 // Trial is one run.
 type Trial struct {
@@ -100,6 +93,12 @@ func (t *Trial) Injector() *fault.Injector { return t.inj }
 
 // Driver drives the injector.
 func (t *Trial) Driver() *drive.Driver { return t.drv }
+
+// Peer names the server's process, if it is of this host: it is what "kill peer" means, and whether it runs is looked at.
+func (t *Trial) Peer(pid int) {
+	t.drv.SetPeer(pid)
+	t.pulse.peer = threadsOf(pid)
+}
 
 // now never is 0, which is no time to stamps.
 func (t *Trial) now() time.Duration { return time.Since(t.start) + 1 }
@@ -263,6 +262,7 @@ func (t *Trial) run() *verdict.Run {
 	}
 	t.pulse.end()
 	r.Pauses.At = func(from, to time.Duration) (gc, host time.Duration) { return t.pulse.longest(from+t.zero, to+t.zero) }
+	r.Pauses.Peer = func(from, to time.Duration) time.Duration { return t.pulse.starved(from+t.zero, to+t.zero) }
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.events {
