@@ -102,7 +102,7 @@ func (ses *session) sum() (t Tally) {
 	if !ses.verify || ses.test.Swaps {
 		return t
 	}
-	size := ses.put.size
+	size := ses.size
 	is := ses.mem.Load64(0)
 	if size == 4 {
 		is = uint64(ses.mem.Word32(0).Load())

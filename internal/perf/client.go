@@ -19,6 +19,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
+	"github.com/openbraid/braid/internal/perf/puts"
 	"github.com/openbraid/braid/internal/perf/streams"
 	"github.com/openbraid/braid/internal/perf/trial"
 )
@@ -51,9 +52,8 @@ type client struct {
 	echoes atomic.Uint64  // answers that arrived
 	ledger *ledger.Ledger // of echoes or gets, with verify
 
-	mem  *braid.Memory // where the server's puts go
-	spot spot
-	win  *window // of streams
+	lane puts.Lane // where the server's puts go
+	win  *window   // of streams
 	remote
 	total uint64 // operations agreed on
 	seq   uint64 // of the next operation
@@ -228,7 +228,6 @@ func (c *client) echo(m *braid.Message) {
 // begin agrees with the server on the test. total 0 leaves open how many operations there will be.
 func (c *client) begin(total uint64) error {
 	c.total = total
-	c.spot = spotOf(c.p.Size)
 	n := note.Note{Kind: note.Start, Client: c.id, Test: c.p.Test, Size: c.p.Size, Slots: 1, Total: total, Verify: c.p.Verify, Shared: c.p.Shared, Sleep: c.p.Sleep}
 	if c.p.Lists.There {
 		n.Pieces = c.p.Lists.Sizes
@@ -236,11 +235,12 @@ func (c *client) begin(total uint64) error {
 	c.head, c.body = make([]byte, c.p.Header), make([]byte, c.p.Size)
 	switch {
 	case c.test.Put && c.test.Latency:
-		mem, err := c.node.Alloc(c.spot.room)
+		spot := puts.SpotOf(c.p.Size, c.test.Signal)
+		mem, err := c.node.Alloc(spot.Room)
 		if err != nil {
 			return err
 		}
-		c.mem = mem
+		c.lane = puts.Lane{Spot: spot, Mem: mem}
 		n.Key = mem.Key(braid.Write).Bytes()
 	case c.test.Put && c.p.Verify:
 		n.Slots = c.p.Outstanding
@@ -255,6 +255,7 @@ func (c *client) begin(total uint64) error {
 	if c.p.Verify && (c.test.Latency || c.test.Get || c.test.Fetch) {
 		c.ledger = ledger.New(total)
 		c.ledger.Free = c.test.Get || c.test.Fetch
+		c.lane.Ledger = c.ledger
 	}
 	answer, err := c.ask(n, note.Ready)
 	switch {

@@ -20,8 +20,8 @@ func getSlots(p *Params) int {
 
 // offer fills the server's memory: pages that nobody has written to are one page, and too fast to read.
 func (ses *session) offer() {
-	for i := range ses.put.slots {
-		pattern.Fill(ses.slot(i), pattern.Base(uint64(i), true))
+	for i := range ses.board.Slots {
+		pattern.Fill(ses.board.Slot(i), pattern.Base(uint64(i), true))
 	}
 }
 
@@ -34,8 +34,11 @@ func (c *client) postGet(s *slot) braid.Request {
 	return c.ep.PostGet(s.body, c.key, s.seq%c.slots*uint64(c.p.Size))
 }
 
-// late looks at the buffers of gets again, after the end.
+// late looks at the buffers of gets, and at signals, again, after the end.
 func (c *client) late() {
+	if c.lane.Mem != nil {
+		c.lane.Rest(c.seq)
+	}
 	if c.ledger == nil || !c.test.Get || c.win == nil {
 		return
 	}

@@ -51,11 +51,11 @@ func TestClientCountsGets(t *testing.T) {
 		want  Tally
 	}{
 		{"good", func(*session) {}, Tally{}},
-		{"one bit", func(s *session) { s.slot(7)[99] ^= 1 }, Tally{Corrupt: 1}},
-		{"nothing there", func(s *session) { clear(s.slot(0)) }, Tally{Lost: 1}},
-		{"what came before once more", func(s *session) { copy(s.slot(9), s.slot(3)) }, Tally{Doubled: 1, Lost: 1}},
-		{"what is to come", func(s *session) { copy(s.slot(3), s.slot(9)) }, Tally{Corrupt: 1}},
-		{"neighbors torn", func(s *session) { copy(s.slot(5)[50:], s.slot(6)[50:]) }, Tally{Corrupt: 1}},
+		{"one bit", func(s *session) { s.board.Slot(7)[99] ^= 1 }, Tally{Corrupt: 1}},
+		{"nothing there", func(s *session) { clear(s.board.Slot(0)) }, Tally{Lost: 1}},
+		{"what came before once more", func(s *session) { copy(s.board.Slot(9), s.board.Slot(3)) }, Tally{Doubled: 1, Lost: 1}},
+		{"what is to come", func(s *session) { copy(s.board.Slot(3), s.board.Slot(9)) }, Tally{Corrupt: 1}},
+		{"neighbors torn", func(s *session) { copy(s.board.Slot(5)[50:], s.board.Slot(6)[50:]) }, Tally{Corrupt: 1}},
 	} {
 		for _, outstanding := range []int{1, 4, 100} {
 			p := Params{Test: "ucp_get", Size: 100, Iterations: 20, Warmup: 5, Outstanding: outstanding, Verify: true}
@@ -77,10 +77,10 @@ func TestClientCountsGets(t *testing.T) {
 func TestGetsGoAround(t *testing.T) {
 	size := slotBytes // two places for one under way
 	addr := spoiled(t, func(s *session) {
-		if s.put.slots != 2 {
-			t.Errorf("%d places", s.put.slots)
+		if s.board.Slots != 2 {
+			t.Errorf("%d places", s.board.Slots)
 		}
-		s.slot(1)[size-1] ^= 1
+		s.board.Slot(1)[size-1] ^= 1
 	})
 	r, err := Run(context.Background(), addr, Params{Test: "get", Size: size, Iterations: 6, Verify: true}, nil)
 	if err != nil || r.Corrupt != 3 || r.Lost != 0 || r.Doubled != 0 {

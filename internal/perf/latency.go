@@ -6,26 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/openbraid/braid"
-	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
 )
-
-// spot is where a put goes whose end is polled: so that its last eight bytes are an aligned word.
-//
-//	room:  | offset | payload ... | counter |
-type spot struct {
-	room    int    // bytes of memory
-	offset  uint64 // of the payload
-	counter uint64 // of the word at its end
-}
-
-func spotOf(size int) spot {
-	room := max(pattern.WordLen, (size+pattern.WordLen-1)/pattern.WordLen*pattern.WordLen)
-	return spot{room: room, offset: uint64(room - size), counter: uint64(room - pattern.WordLen)}
-}
 
 // pingPong makes n round trips.
 func (c *client) pingPong(n int, m *meter.Meter) error {
@@ -71,40 +55,20 @@ func (c *client) hopMessage(seq uint64) error {
 	return nil
 }
 
-// hopPut is one round trip of puts: the end of each payload is a counter, and the other side polls it.
+// hopPut is one round trip of puts, whose ends are polled.
 func (c *client) hopPut(seq uint64) error {
-	mark := seq + 1
-	if c.p.Verify {
-		pattern.Fill(c.body, pattern.Base(seq, false))
-	}
-	binary.LittleEndian.PutUint64(c.body[len(c.body)-pattern.WordLen:], mark)
-	if err := c.ep.Put(c.ctx, c.body, c.key, c.spot.offset); err != nil {
+	l := &c.lane
+	l.Fill(c.body, seq, c.p.Verify, false)
+	if err := l.Send(c.ctx, c.ep, c.body, c.key); err != nil {
 		return err
 	}
-	for i := 1; c.mem.Load64(c.spot.counter) != mark; i++ {
+	for i := 1; !l.Came(seq); i++ {
 		if err := c.step(i); err != nil {
 			return err
 		}
 	}
-	if c.p.Verify {
-		landed(c.ledger, c.w, c.mem.Bytes()[c.spot.offset:c.spot.counter], pattern.Base(seq, true))
-		c.ledger.Note(seq)
-	}
+	l.Look(seq, c.w, true)
 	return nil
-}
-
-// landed checks a put whose counter was seen. The pieces of a large one come in any order, so the rest gets some time.
-func landed(l *ledger.Ledger, w *braid.Worker, got []byte, want uint64) {
-	var begun time.Time
-	for !pattern.Filled(got, want) {
-		if begun.IsZero() {
-			begun = time.Now()
-		} else if time.Since(begun) > time.Second {
-			l.Corrupt++
-			return
-		}
-		w.Progress()
-	}
 }
 
 // step is one of a loop that waits: i counts them from 1.

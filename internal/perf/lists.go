@@ -23,7 +23,7 @@ func (p *Params) lists(t catalog.Test) error {
 		return nil
 	case !l.Used():
 		return fmt.Errorf("-s with %d sizes: they are those of a list, with -D iov", len(l.Sizes))
-	case t.Stream || t.Atomic:
+	case t.Stream || t.Atomic || t.Signal:
 		return fmt.Errorf("-D iov: %s has no lists of buffers", t.Name)
 	case t.Latency:
 		return fmt.Errorf("-D iov: %s answers from where no call may wait, as those on lists do: measure %s, or get", t.Name, t.Bandwidth())
@@ -103,8 +103,8 @@ func (ses *session) scatter(sizes []int) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
-	if !ses.test.Tag || ses.test.Latency || l.Len() != ses.put.size {
-		return fmt.Errorf("a list of %d bytes in a %s of %d", l.Len(), ses.test.Name, ses.put.size)
+	if !ses.test.Tag || ses.test.Latency || l.Len() != ses.size {
+		return fmt.Errorf("a list of %d bytes in a %s of %d", l.Len(), ses.test.Name, ses.size)
 	}
 	ses.tags.pieces = gather.New(sizes)
 	return nil

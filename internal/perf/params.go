@@ -98,9 +98,9 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("-H %d: an atomic operation has no header", p.Header)
 	case t.Atomic && p.Size != 4 && p.Size != 8:
 		return fmt.Errorf("-s %d: an atomic operation is on a word of 4 or of 8 bytes", p.Size)
-	case t.Put && t.Latency && p.Size < pattern.WordLen:
+	case t.Put && t.Latency && !t.Signal && p.Size < pattern.WordLen:
 		return fmt.Errorf("-s %d: %s needs %d bytes or more, for the counter at the end", p.Size, t.Name, pattern.WordLen)
-	case t.Put && t.Latency && p.Shared && p.Size != pattern.WordLen:
+	case t.Put && t.Latency && !t.Signal && p.Shared && p.Size != pattern.WordLen:
 		return fmt.Errorf("-s %d: with --shared another goroutine writes what %s polls, and only a put of %d bytes is seen whole then (docs/memory.md)", p.Size, t.Name, pattern.WordLen)
 	case (t.Put || t.Get) && p.Verify && p.Size == 0:
 		return fmt.Errorf("-s 0: nothing arrives that --verify could look at")

@@ -110,12 +110,3 @@ func TestLedgerOfPuts(t *testing.T) {
 		t.Errorf("lost %d", got)
 	}
 }
-
-func TestSpot(t *testing.T) {
-	for size := range 40 {
-		s := spotOf(size)
-		if s.counter%8 != 0 || int(s.offset)+size != s.room || int(s.counter)+pattern.WordLen != s.room {
-			t.Errorf("size %d: %+v", size, s)
-		}
-	}
-}

@@ -137,9 +137,10 @@ func (s *server) attend() error {
 		}
 		sessions := *s.sessions.Load()
 		for _, ses := range sessions {
-			if ses.put.key != nil && ses.answerPut(s) || ses.takeTags(s) {
+			if ses.echo != nil && ses.answerPut(s) || ses.takeTags(s) {
 				busy++
 			}
+			ses.board.Look()
 		}
 		if busy == 0 {
 			s.rest(sessions)

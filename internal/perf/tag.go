@@ -26,8 +26,8 @@ func postTag(t *catalog.Test, ep *braid.Endpoint, seq uint64, body []byte) braid
 }
 
 func (ses *session) expectTags() {
-	for i := 0; ses.test.Tag && i < min(ahead, max(1, aheadBytes/max(1, ses.put.size))); i++ {
-		b := make([]byte, ses.put.size)
+	for i := 0; ses.test.Tag && i < min(ahead, max(1, aheadBytes/max(1, ses.size))); i++ {
+		b := make([]byte, ses.size)
 		ses.tags.bufs = append(ses.tags.bufs, b)
 		ses.tags.posted = append(ses.tags.posted, ses.ep.PostRecvTag(b, 0, braid.AnyTag))
 	}

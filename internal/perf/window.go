@@ -10,6 +10,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
+	"github.com/openbraid/braid/internal/perf/puts"
 )
 
 // window is the operations that are posted and not done. A slot is free again when its operation is.
@@ -113,12 +114,16 @@ func (w *window) post(i int) error {
 }
 
 func (c *client) postPut(s *slot, i int) braid.Request {
-	offset := uint64(0)
 	if c.p.Verify {
 		pattern.Fill(s.body, pattern.Base(s.seq, false))
-		offset = uint64(i) * uint64(c.p.Size)
+	} else {
+		i = 0 // all go to one place
 	}
-	return c.ep.PostPut(s.body, c.key, offset)
+	at := puts.Layout{Size: c.p.Size, Signals: c.test.Signal}
+	if c.test.Signal {
+		return c.ep.PostPutSignal(s.body, c.key, at.Offset(i), at.Signal(c.key, i, s.seq))
+	}
+	return c.ep.PostPut(s.body, c.key, at.Offset(i))
 }
 
 func (c *client) postMessage(s *slot) braid.Request {

@@ -11,6 +11,7 @@ type Test struct {
 	Help    string
 	Latency bool // a ping-pong
 	Put     bool
+	Signal  bool // with a word behind each put
 	Get     bool
 	Atomic  bool
 	Fetch   bool // it brings what the word was
@@ -28,6 +29,8 @@ func (t *Test) Bandwidth() string { return strings.Replace(t.Name, "_lat", "_bw"
 var tests = []Test{
 	{Name: "put_lat", Help: "put latency", Latency: true, Put: true, Window: 1},
 	{Name: "put_bw", Help: "put bandwidth / message rate", Put: true, Window: 32},
+	{Name: "put_signal_lat", Help: "latency of a put with a signal", Latency: true, Put: true, Signal: true, Window: 1},
+	{Name: "put_signal_bw", Help: "bandwidth / rate of puts with a signal each", Put: true, Signal: true, Window: 32},
 	{Name: "get", Help: "get latency / bandwidth / message rate", Get: true, Window: 1},
 	{Name: "add", Help: "atomic add message rate", Atomic: true, Window: 32},
 	{Name: "fadd", Help: "atomic fetch-and-add latency / message rate", Atomic: true, Fetch: true, Window: 1},

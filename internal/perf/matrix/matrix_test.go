@@ -49,6 +49,7 @@ var cells = []struct {
 	{"shm", "get", "rate"},
 	{"shm", "put_lat", "silence"},
 	{"shm+tcp", "put_bw", "at once"},
+	{"rc+tcp", "put_signal_bw", "and back"},
 	{"shm+tcp", "fadd", "silence"},
 	{"rc+tcp", "am_bw", "and back"},
 	{"rc+tcp", "am_lat", "delay"},
