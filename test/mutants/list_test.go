@@ -191,6 +191,7 @@ var mutants = []mutant{
 	// The user's buffers and his word.
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
 		"{ return replay.Request(c) == r })", "{ return replay.Request(c) != r && false })", seeds},
+	{"what lost lanes handed back is not canceled", "internal/outbox/ends.go", "			if !b.unpost(r) {", "			if true {", "./internal/outbox"},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
 		" || r.Over > 0", "", litmus},
 
