@@ -38,13 +38,14 @@ func New(fds []int) (*Sleeper, error) {
 }
 
 // Wait sleeps until something of the picture happens. A negative timeout is none. An alarm that Arm set is off then: one
-// that has gone off would wake each Wait.
+// that has gone off would wake each Wait. Whom the caller has woken runs first.
 func (s *Sleeper) Wait(timeout time.Duration) {
 	s.setAlarm(-1)
 	ms := -1
 	if timeout >= 0 {
 		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
 	}
+	handOver(ms)
 	unix.EpollWait(s.set, s.one[:], ms)
 	s.answer()
 }

@@ -1,7 +1,9 @@
 package sleep
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +26,31 @@ func TestWakeBeforeAndDuringWait(t *testing.T) {
 		go func() { s.Wait(-1); close(done) }()
 		s.Wake()
 		<-done
+	}
+}
+
+// TestWokenRunsFirst: with one processor of the language's, whom the sleeper has woken runs before it sleeps, not after the runtime has taken the
+// processor away. Now and then the scheduler takes the sleeper first, for fairness.
+func TestWokenRunsFirst(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	s, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const tries = 200
+	first := 0
+	for range tries {
+		var ran atomic.Bool
+		go ran.Store(true)
+		s.Wake() // the sleep itself takes no time
+		s.Wait(-1)
+		if ran.Load() {
+			first++
+		}
+	}
+	if first < tries*3/4 {
+		t.Errorf("%d of %d that were woken ran before the sleep", first, tries)
 	}
 }
 

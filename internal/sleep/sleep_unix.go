@@ -27,12 +27,13 @@ func New(fds []int) (*Sleeper, error) {
 	return s, nil
 }
 
-// Wait sleeps until something of the picture happens. A negative timeout is none.
+// Wait sleeps until something of the picture happens. A negative timeout is none. Whom the caller has woken runs first.
 func (s *Sleeper) Wait(timeout time.Duration) {
 	ms := -1
 	if timeout >= 0 {
 		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
 	}
+	handOver(ms)
 	unix.Poll(s.poll, ms)
 	s.answer()
 }
