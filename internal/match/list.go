@@ -5,7 +5,8 @@ type Node[V any] struct {
 	Value V
 	want  Want // of an arrival: its tag, all bits, and its sender
 	seq   uint64
-	links [2]links[V]
+	key   uint64 // of the bucket that it is in
+	links [3]links[V]
 }
 
 // Tag and From are those of an arrival.
@@ -14,10 +15,11 @@ func (n *Node[V]) From() any   { return n.want.From }
 
 type links[V any] struct{ prev, next *Node[V] }
 
-// The two lists that a node may be in.
+// The lists that a node may be in: a want in the first alone, that of its bucket or of its kind.
 const (
-	byTag   = 0
-	byOrder = 1
+	byTag    = 0
+	byOrder  = 1
+	bySender = 2
 )
 
 // list is one of them, oldest first.
@@ -48,7 +50,7 @@ func (l *list[V]) remove(n *Node[V], k int) {
 	*p = links[V]{}
 }
 
-// buckets are lists by tag.
+// buckets are lists by key.
 type buckets[V any] struct {
 	lists []list[V]
 	n     int
@@ -56,11 +58,11 @@ type buckets[V any] struct {
 
 const fewest = 64 // buckets
 
-func (b *buckets[V]) of(tag uint64) *list[V] {
+func (b *buckets[V]) of(key uint64) *list[V] {
 	if b.lists == nil {
 		b.lists = make([]list[V], fewest)
 	}
-	h := tag * 0x9e3779b97f4a7c15
+	h := key * 0x9e3779b97f4a7c15
 	return &b.lists[(h^h>>32)&uint64(len(b.lists)-1)]
 }
 
@@ -68,12 +70,12 @@ func (b *buckets[V]) push(n *Node[V]) {
 	if b.n++; b.n > 2*len(b.lists) && b.lists != nil {
 		b.grow()
 	}
-	b.of(n.want.Tag).push(n, byTag)
+	b.of(n.key).push(n, byTag)
 }
 
 func (b *buckets[V]) remove(n *Node[V]) {
 	b.n--
-	b.of(n.want.Tag).remove(n, byTag)
+	b.of(n.key).remove(n, byTag)
 }
 
 // grow doubles the buckets: what is in one of the new ones was in one of the old, so its order stays.
@@ -83,7 +85,7 @@ func (b *buckets[V]) grow() {
 	for i := range old {
 		for n := old[i].head; n != nil; {
 			next := n.links[byTag].next
-			b.of(n.want.Tag).push(n, byTag)
+			b.of(n.key).push(n, byTag)
 			n = next
 		}
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -108,14 +109,14 @@ func (p *pair) withdraw(t *rapid.T) {
 func (p *pair) gone(t *rapid.T) {
 	who := p.from.Draw(t, "from")
 	var ended, should []int
-	p.table.CancelAll(func(w Want) bool { return w.From == who }, func(id int, _ Want) { ended = append(ended, id) })
+	p.table.CancelAll(func(w Want) bool { return w.From == who }, func(id int, _ Want) { ended = append(ended, id) }) // oldest first
 	p.m.posted = slices.DeleteFunc(p.m.posted, func(o posted) bool {
 		if o.want.From == who {
 			should = append(should, o.id)
 		}
 		return o.want.From == who
 	})
-	if slices.Sort(ended); !slices.Equal(ended, should) {
+	if !slices.Equal(ended, should) {
 		t.Fatalf("%v ended, not %v", ended, should)
 	}
 }
@@ -124,19 +125,46 @@ func (p *pair) check(t *rapid.T) {
 	if p.table.Posted() != len(p.m.posted) || p.table.Waiting() != len(p.m.waits) {
 		t.Fatalf("%d posted and %d waiting, not %d and %d", p.table.Posted(), p.table.Waiting(), len(p.m.posted), len(p.m.waits))
 	}
-	n := p.table.Oldest()
+	n, of := p.table.Oldest(), map[any]*Node[int]{}
 	for _, a := range p.m.waits {
 		if n == nil || n.Value != a.id {
 			t.Fatalf("%v stands where %d should", n, a.id)
 		}
 		n = n.Next()
+		m := of[a.from]
+		if m == nil {
+			m = p.table.OldestOf(a.from)
+		} else {
+			m = m.NextOf()
+		}
+		if m == nil || m.Value != a.id {
+			t.Fatalf("of %v, %v stands where %d should", a.from, m, a.id)
+		}
+		of[a.from] = m
+	}
+	for from, m := range of {
+		if m.NextOf() != nil {
+			t.Fatalf("of %v, something stands behind the last", from)
+		}
+	}
+	used := map[any]bool{}
+	for _, a := range p.m.waits {
+		used[a.from] = true
+	}
+	for _, o := range p.m.posted {
+		if o.want.From != nil {
+			used[o.want.From] = true
+		}
+	}
+	if known := len(p.table.senders.all); known > len(used)+1 { // who was asked for last stays
+		t.Fatalf("%d senders are known, of %d there is something", known, len(used))
 	}
 }
 
 // TestModel: whatever is posted, arrives and is taken back, in whatever order, it is as if two lists were looked through.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &pair{tags: rapid.SampledFrom([]uint64{0, 1, 2, 3, 1 << 32, 1<<32 | 1, 1 << 63, All}), from: rapid.SampledFrom([]any{"a", "b"})}
+		p := &pair{tags: rapid.SampledFrom([]uint64{0, 1, 2, 3, 1 << 32, 1<<32 | 1, 1 << 63, All}), from: rapid.SampledFrom([]any{"a", "b", "c", "d"})}
 		if rapid.Bool().Draw(t, "many tags") {
 			p.tags = rapid.Uint64Range(0, 400)
 		}
@@ -167,9 +195,13 @@ func TestModel(t *testing.T) {
 func TestNothingAllocated(t *testing.T) {
 	var table Table[int, int]
 	from := any(&table)
+	whos := []any{from, &table.posts, &table.waits}
 	round := func() {
 		for i := range uint64(100) {
-			table.Wait(i, from, 1)
+			who := whos[i%3]
+			table.Wait(i, who, 1)
+			table.Post(Want{Tag: 2000 + i, Mask: All, From: who}, 1)
+			table.Post(Want{Tag: 2000 + i, Mask: 0xffff, From: who}, 1)
 			table.Post(Want{Tag: 1000 + i, Mask: All}, 1)
 			table.Post(Want{Tag: 1000 + i, Mask: 0xffff}, 1)
 		}
@@ -177,6 +209,9 @@ func TestNothingAllocated(t *testing.T) {
 			table.Take(table.Find(Want{Tag: i, Mask: All}))
 			table.Arrive(1000+i, from)
 			table.Arrive(1000+i, from)
+			who := whos[i%3]
+			table.Arrive(2000+i, who)
+			table.Arrive(2000+i, who)
 		}
 	}
 	round()
@@ -185,17 +220,31 @@ func TestNothingAllocated(t *testing.T) {
 	}
 }
 
+// BenchmarkMatch: one message of one sender comes and is received, with so many of others waiting.
 func BenchmarkMatch(b *testing.B) {
+	me, other := any(new(int)), any(new(int))
 	for _, waiting := range []int{0, 1000, 100000} {
-		b.Run(map[int]string{0: "alone", 1000: "behind1000", 100000: "behind100000"}[waiting], func(b *testing.B) {
-			var table Table[int, int]
-			for i := range waiting {
-				table.Wait(uint64(i)+1, nil, 0)
-			}
-			for b.Loop() {
-				table.Wait(0, nil, 0)
-				table.Take(table.Find(Want{Mask: All}))
-			}
-		})
+		for _, c := range []struct {
+			name string
+			tag  uint64 // of those that wait; 0: another one each
+			want Want
+		}{{"tag", 0, Want{Mask: All}}, {"sender", 0, Want{From: me}}, {"both", 0, Want{Mask: All, From: me}}, {"both/sametag", 7, Want{Tag: 7, Mask: All, From: me}}} {
+			b.Run(fmt.Sprintf("%s/behind%d", c.name, waiting), func(b *testing.B) {
+				b.ReportAllocs()
+				var table Table[int, int]
+				for i := range uint64(waiting) {
+					if c.tag > 0 {
+						i = c.tag
+					} else {
+						i++
+					}
+					table.Wait(i, other, 0)
+				}
+				for b.Loop() {
+					table.Wait(c.want.Tag, me, 0)
+					table.Take(table.Find(c.want))
+				}
+			})
+		}
 	}
 }

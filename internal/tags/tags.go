@@ -269,9 +269,9 @@ func (t *Tags) Withdraw(from Peer, op uint64) {
 
 // Ended: a peer is over. What it sent whole can still be received; what it offered is gone, and so is who waits for it alone.
 func (t *Tags) Ended(from Peer, err error) {
-	for n := t.table.Oldest(); n != nil; {
-		next := n.Next()
-		if u := n.Value; u.From == from && u.offer != nil {
+	for n := t.table.OldestOf(from); n != nil; {
+		next := n.NextOf()
+		if n.Value.offer != nil {
 			t.letGo(t.take(n))
 		}
 		n = next
