@@ -139,7 +139,7 @@ func (d *duel) renew(first int) (err error) {
 	if a, b := len(next[0].ep.Lanes()), len(next[1].ep.Lanes()); a != b {
 		return fmt.Errorf("the two endpoints have %d and %d lanes: nothing to compare", a, b)
 	}
-	return d.calibrate()
+	return d.calibrate(first)
 }
 
 func (d *duel) dial(i int) (*client, error) {
@@ -212,15 +212,16 @@ func (d *duel) block(i int, m *meter.Meter) (time.Duration, error) {
 // steady is how many blocks of full length come before those that count.
 const steady = 3
 
-// calibrate warms a couple up. The first one also finds how many operations fill a block.
-func (d *duel) calibrate() error {
+// calibrate warms a couple up, beginning with either: who comes last is warmer in the first pair. The first couple also finds how many operations fill a
+// block.
+func (d *duel) calibrate(first int) error {
 	idle := newMeter(&d.p.Params, nil)
 	idle.Begin()
 	known := d.ops > 0
 	d.ops = max(d.ops, d.p.Outstanding)
 	for n := 0; n < steady; n++ {
 		var took [2]time.Duration
-		for i := range took {
+		for _, i := range [2]int{first, 1 - first} {
 			var err error
 			if took[i], err = d.block(i, idle); err != nil {
 				return err
