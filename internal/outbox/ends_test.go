@@ -63,6 +63,7 @@ func states() []state {
 		{"is on a lane", 1, func(_ *world, post func()) { post() }, func(*world) {}},
 		{"its lane is lost", 1, lost, func(w *world) { w.back(0, 0); up(w) }},
 		{"its lane is lost, the peer has one frame", 1, lost, func(w *world) { w.back(0, 1); up(w) }},
+		{"is executed, and not answered", 1, func(w *world, post func()) { w.mute = true; post(); w.ack() }, func(w *world) { w.speak() }},
 		{"was handed back", 1, back, up},
 		{"was handed back, all but one frame", 1, func(w *world, post func()) { lost(w, post); w.back(0, 1) }, up},
 		{"was posted again", 1, again, func(*world) {}},

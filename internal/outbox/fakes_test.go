@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -72,6 +73,8 @@ type world struct {
 	over  int // hand-overs that are settled
 	key   wire.RKey
 	wakes int
+	owes  []transport.Frame // while it does not answer: what it would have answered
+	mute  bool
 	took  []byte // payloads that the peer has, and a byte for each frame without
 }
 
@@ -159,6 +162,22 @@ func (w *world) take(f *transport.Frame) {
 	if w.took = append(w.took, f.Payload...); len(f.Payload) == 0 {
 		w.took = append(w.took, 0)
 	}
+	if w.mute {
+		w.owes = append(w.owes, transport.Frame{ID: f.ID, Head: bytes.Clone(f.Head), Done: f.Done})
+		return
+	}
+	w.answer(f)
+}
+
+// speak has the peer answer what it owes.
+func (w *world) speak() {
+	w.mute = false
+	for i := range w.owes {
+		w.answer(&w.owes[i])
+	}
+}
+
+func (w *world) answer(f *transport.Frame) {
 	r := replay.Request(f.Done)
 	var h wire.GetData
 	var b []byte

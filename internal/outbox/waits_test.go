@@ -1,0 +1,87 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/request"
+)
+
+// TestFlushes: wherever an operation is, a flush behind it ends when the peer has all of it, and its result is here, and not before; one of what is sent
+// when its buffer is its user's again.
+func TestFlushes(t *testing.T) {
+	for _, k := range kinds() {
+		for _, s := range states() {
+			for _, f := range []Flushing{{}, {Sent: true}} {
+				w := newWorld(t, s.lanes)
+				var r *request.Request
+				s.reach(w, func() {
+					var err error
+					if r, err = k.post(w, bytes.Repeat([]byte{7}, 600)); err != nil {
+						t.Fatal(err)
+					}
+				})
+				flush, err := w.PostFlush(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.Recheck()                                               // as when anything else is executed
+				over := len(w.took) == k.took && (r == nil || r.Reported) // the peer took it with the lane
+				sent := f.Sent && (r == nil || r.Reported)
+				if ended := flush == nil || flush.Reported; ended != (over || sent) {
+					t.Errorf("%s, %s, %+v: it has ended: %v", k.name, s.name, f, ended)
+				}
+				s.on(w)
+				if w.ack(); flush != nil && (!flush.Reported || flush.Err != nil) {
+					t.Errorf("%s, %s, %+v: %v, %v, when all is executed", k.name, s.name, f, flush.Reported, flush.Err)
+				}
+				var all []*request.Request
+				for _, x := range []*request.Request{r, flush} {
+					if x != nil {
+						all = append(all, x)
+					}
+				}
+				w.end(all...)
+			}
+		}
+	}
+}
+
+// TestRoom: so many operations may wait, and not one more; who waits for room is told once half of it is free, also if that is since some were canceled.
+func TestRoom(t *testing.T) {
+	for _, cancels := range []bool{false, true} {
+		w := newWorld(t, 1)
+		w.conn(0).room = 0
+		var rs []*request.Request
+		for {
+			r, err := w.PostPut(make([]byte, 100), w.key, 0)
+			if err != nil {
+				if !errors.Is(err, outcome.ErrBackPressure) || how(err) != "not executed" || len(rs) != w.Pending {
+					t.Fatalf("%d wait: %v", len(rs), err)
+				}
+				break
+			}
+			rs = append(rs, r)
+		}
+		room, err := w.PostRoom()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range rs {
+			if left := len(rs) - i; room.Reported != (left <= w.Pending/2) {
+				t.Fatalf("%d wait, and there is said to be room: %v", left, room.Reported)
+			}
+			if cancels {
+				w.Cancel(r)
+			} else {
+				w.conn(0).room = 1
+			}
+			w.Dispatch()
+		}
+		w.conn(0).room = 100
+		w.ack()
+		w.end(append(rs, room)...)
+	}
+}
