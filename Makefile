@@ -64,7 +64,7 @@ files: ## 2,000 files and 1 GB are copied while a rail is cut each second
 SOAK ?= 1000
 SOAKLEAST ?= 17000000
 SOAKOVER ?= tcp
-SOAKTESTS ?= put_lat put_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw tag_sync_bw
+SOAKTESTS ?= put_lat put_bw put_signal_bw get add fadd swap cswap am_lat am_bw tag_lat tag_bw tag_sync_bw
 
 .PHONY: soak
 soak: ## SOAK=1000 random cuts of each of SOAKTESTS, all tests, over two lanes of SOAKOVER=tcp, SOAKLEAST operations or more: 10^8 in all, each verified, and their sum; minutes

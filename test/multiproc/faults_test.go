@@ -31,7 +31,7 @@ func (t *tool) in(ctx context.Context, ns string, args ...string) *exec.Cmd {
 }
 
 // TestB1_Plan: perftest between two hosts takes one of its own interfaces down, twice, while it streams: the other lane carries on,
-// everything arrives once, and the lane comes back. The verdict says so, and an interface that carries no lane is no effect.
+// everything arrives once, and the lane comes back. The verdict says so, and what it cost; an interface that carries no lane is no effect.
 func TestB1_Plan(t *testing.T) {
 	begin(t)
 	ctx := within(t, 4*time.Minute) // a build is part of it
@@ -55,6 +55,11 @@ func TestB1_Plan(t *testing.T) {
 			Problems []string `json:"problems"`
 			Lanes    int      `json:"lanes"`
 			Hits     int      `json:"injector_hits"`
+			Cuts     []struct {
+				Kind     string
+				Blackout float64 `json:"blackout_ms"`
+			}
+			Blackout *struct{ N int } `json:"blackout_ms"`
 		}
 		var out []byte
 		var err error
@@ -65,6 +70,9 @@ func TestB1_Plan(t *testing.T) {
 		})
 		if !ok || r.Verdict != want || r.Lanes != 2 {
 			t.Errorf("%s: %s, want %s: %q\n%s%s", plan, r.Verdict, want, r.Problems, out, said(err))
+		}
+		if r.Hits == 2 && (len(r.Cuts) == 0 || r.Cuts[0].Kind != "iface" || r.Cuts[0].Blackout < 0 || r.Blackout == nil) {
+			t.Errorf("%s: what it cost is not told\n%s", plan, out)
 		}
 	}
 }
