@@ -214,13 +214,13 @@ func fate(err error) outcome.Fate {
 
 // fill makes data that says whose and which it is.
 func (s *side) fill(n, index int) []byte {
-	b := make([]byte, n)
+	b := make([]byte, n+7)
 	x := uint64(index)*0x9e3779b97f4a7c15 + uint64(s.name[0])
-	for i := range b {
+	for i := 0; i < n; i += 8 { // a word at a time: it is a fifth of all that seeds take
 		x = x*6364136223846793005 + 1442695040888963407
-		b[i] = byte(x >> 56)
+		binary.LittleEndian.PutUint64(b[i:], x^x>>32)
 	}
-	return b
+	return b[:n:n]
 }
 
 // draw decides what o is, and of how many bytes.

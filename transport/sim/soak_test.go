@@ -180,6 +180,15 @@ func (p *party) Executed(tag uint64, err error) {
 	}
 }
 
+// ramp is bytes that count up, from 0 on. A payload is a part of it: where it begins says which it is.
+var ramp = func() []byte {
+	b := make([]byte, 256+20000)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return b
+}()
+
 func (p *party) post() {
 	s := p.s
 	var head [8]byte
@@ -190,10 +199,7 @@ func (p *party) post() {
 		return
 	}
 	size := []int{0, 10, 100, 1500, 9000, 20000}[s.below(6)]
-	payload := make([]byte, size)
-	for i := range payload {
-		payload[i] = byte(n) + byte(i)
-	}
+	payload := append([]byte(nil), ramp[byte(n):][:size]...)
 	p.payloads, p.sent, p.ended = append(p.payloads, payload), append(p.sent, true), append(p.ended, 0)
 	st := p.ep.Post(&transport.Frame{ID: 1, Head: head[:], Payload: payload, ZeroCopy: s.below(2) == 0,
 		AckNow: s.below(5) == 0, Done: p, Tag: n})
