@@ -25,6 +25,8 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 		{"PostPut", func(ctx context.Context) error { return ep.PostPut(src, key, 0).Wait(ctx) }},
 		{"SendAM", func(ctx context.Context) error { return ep.SendAM(ctx, 1, src, src) }},
 		{"PostAM", func(ctx context.Context) error { return ep.PostAM(1, src, src).Wait(ctx) }},
+		{"OfferAM", func(ctx context.Context) error { return ep.OfferAM(ctx, 1, src, make([]byte, 1<<20)) }},
+		{"PostOfferAM", func(ctx context.Context) error { return ep.PostOfferAM(1, src, src).Wait(ctx) }},
 		{"PutSignal", func(ctx context.Context) error { return ep.PutSignal(ctx, src, key, 0, braid.Signal{Key: key}) }},
 		{"PostPutSignal", func(ctx context.Context) error {
 			return ep.PostPutSignal(src, key, 0, braid.Signal{Key: key}).Wait(ctx)
@@ -109,6 +111,7 @@ func workerMethods(w *braid.Worker, addr string) []method {
 		{"rest", func(context.Context) error {
 			w.Fence()
 			w.HandleAM(1, func(*braid.Message) {})
+			w.HandleOffer(1, func(*braid.Message) {})
 			w.HandleAM(1, nil)
 			w.Progress()
 			if err := w.Close(); err != nil {
@@ -236,7 +239,7 @@ func TestCloseUnderUse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tidy(t)
 			p, key := closable(t, false)
-			p.bw.HandleAM(1, func(*braid.Message) {})
+			p.bw.HandleOffer(1, func(*braid.Message) {})
 			stop := make(chan struct{})
 			var users sync.WaitGroup
 			all := endpointMethods(p.a, key)

@@ -20,6 +20,8 @@ func TestBlockingInsideOwned(t *testing.T) {
 		ctx, ep, big := context.Background(), m.Endpoint(), make([]byte, 1<<20)
 		got["small SendAM"] = ep.SendAM(ctx, 2, nil, nil)
 		got["SendAM"] = ep.SendAM(ctx, 2, nil, big)
+		got["OfferAM"] = ep.OfferAM(ctx, 2, nil, big)
+		got["Recv"] = m.Recv(ctx, big)
 		got["Put"] = ep.Put(ctx, big, o.mem.Key(braid.Write), 0)
 		got["Flush"] = ep.Flush(ctx)
 		got["Close"] = ep.Close(ctx)
@@ -38,7 +40,7 @@ func TestBlockingInsideOwned(t *testing.T) {
 	if !eventually(func() bool { o.turn(); return seen > 0 }) {
 		t.Fatal("what was posted did not arrive")
 	}
-	if len(got) != 9 {
+	if len(got) != 11 {
 		t.Errorf("%d calls came back", len(got))
 	}
 	for call, err := range got {

@@ -29,6 +29,7 @@ func everyFamily() []given {
 		}, false},
 		{"get", func(p *pair, key braid.RKey, buf []byte) braid.Request { return p.a.PostGet(buf, key, 0) }, true},
 		{"message", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostAM(1, nil, buf) }, false},
+		{"offered message", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostOfferAM(2, nil, buf) }, false},
 		{"tag", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostTag(1, buf) }, false},
 		{"synchronous tag", func(p *pair, _ braid.RKey, buf []byte) braid.Request { return p.a.PostTagSync(1, buf) }, false},
 		{"add", func(p *pair, key braid.RKey, _ []byte) braid.Request { return p.a.Word64(key, counted).PostAdd(1) }, false},
@@ -107,6 +108,14 @@ func (f given) isCanceled(t *testing.T, size int, canceled bool) {
 		}
 	}
 	p.bw.HandleAM(1, func(m *braid.Message) { heard(m.Payload()) })
+	p.bw.HandleOffer(2, func(m *braid.Message) {
+		got := make([]byte, m.Size())
+		m.PostRecv(got).Then(func(err error) {
+			if err == nil {
+				heard(got)
+			}
+		})
+	})
 	mem, err := p.bn.Register(bytes.Repeat([]byte{0x33}, 3<<20))
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,27 @@ func (ep *Endpoint) PostAM(id uint16, header, payload []byte) Request {
 	return ep.w.request(ep.e.PostAM(id, header, payload))
 }
 
+// OfferAM is SendAM of what may be large, to a handler that says where it is to go (Worker.HandleOffer). Up to Limits.Eager bytes of payload are sent at once; of more the peer is told
+// header and size, and its handler reads them from here, or does not want them.
+//
+// Shape:  as SendAM, but the payload has no limit.
+// Done:   sent: the buffers may be reused. Of a large one: read.
+// Errors: as SendAM; ErrHandler also of who takes whole messages only; ErrVersion; ErrCanceled, if the handler did not receive it, or gave up in the middle. If the context is over,
+// or Request.Cancel is called, before it is received, the peer lets go of it, as of a large tagged message; its handler may have seen the header.
+// Source: ucp_am_send_nbx, UCP_AM_SEND_FLAG_RNDV.
+func (ep *Endpoint) OfferAM(ctx context.Context, id uint16, header, payload []byte) error {
+	return ep.do(ctx, func() (*request.Request, error) { return ep.w.eng.Offers().Send(ep.e.Box(), id, header, payload) })
+}
+
+// PostOfferAM is OfferAM without waiting.
+//
+// Owns:   header and payload are the library's until the request has ended.
+func (ep *Endpoint) PostOfferAM(id uint16, header, payload []byte) Request {
+	ep.w.lock()
+	defer ep.w.unlock()
+	return ep.w.request(ep.w.eng.Offers().Send(ep.e.Box(), id, header, payload))
+}
+
 // Close flushes and ends the endpoint in agreement with the peer. Whatever it returns, the endpoint is closed.
 //
 // Errors: *OpError: what Flush would return; ErrPeerFailed if the peer does not agree within Times.Close.

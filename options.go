@@ -83,7 +83,7 @@ type Limits struct {
 	Backlog            int // bytes of messages that arrived and are not handled, each with 256 of overhead, per endpoint: 64 MiB. The peer sends no more before they are
 	Frame              int // bytes of the largest piece in which data is sent: 256 KiB, from 4 KiB to 1 MiB
 	Stripe             int // bytes from which a message goes over several lanes at once: as the lanes are (docs/explain.md), from 32 KiB to 1 MiB
-	Eager              int // bytes up to which a tagged message is sent without asking whether it is wanted: as the lanes are, from 16 KiB to a frame
+	Eager              int // bytes up to which a tagged or offered message is sent without asking whether it is wanted: as the lanes are, from 16 KiB to a frame
 	ZeroCopy           int // bytes from which a payload is sent from where it stands: as the transports say
 	Replies            int // gets and fetches of the peer that are answered at a time, per endpoint: 64
 	Lanes              int // lanes of an endpoint, whoever opens them: 16, which is also the most

@@ -127,6 +127,21 @@ func (w *Worker) HandleAM(id uint16, fn func(*Message)) {
 	w.eng.Handle(id, handler(fn))
 }
 
+// HandleOffer is HandleAM of messages that are offered, too (Endpoint.OfferAM): the handler is called when the header of a large one has come and its payload is still its sender's.
+// Message.Size says how large it is, and the handler where it goes: into its own memory (Message.Recv, PostRecv) or piece by piece (Chunks); later, if it retains the
+// message. What it neither receives nor retains is refused, and its sender told. Of a message that came whole, small or sent by SendAM, the payload is there.
+//
+// Source: ucp_worker_set_am_recv_handler, UCP_AM_RECV_ATTR_FLAG_RNDV.
+func (w *Worker) HandleOffer(id uint16, fn func(*Message)) {
+	if fn == nil {
+		w.HandleAM(id, nil)
+		return
+	}
+	w.lock()
+	defer w.unlock()
+	w.eng.HandleOffer(id, handler(fn))
+}
+
 // Dial connects to a listener at addr ("host:port"; without a host it is the loopback address). It returns when all
 // lanes are up, or a second after the first one: the others may come up later. The context is for the dial only. A Secret among the options counts instead of that of Options.
 //

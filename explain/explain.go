@@ -18,6 +18,7 @@ type Op uint8
 
 const (
 	AM      = Op(cost.AM)      // SendAM
+	Offer   = Op(cost.Offer)   // OfferAM
 	Tag     = Op(cost.Tag)     // SendTag
 	TagSync = Op(cost.TagSync) // SendTagSync
 	Put     = Op(cost.Put)     // Put
@@ -28,7 +29,7 @@ const (
 func (o Op) String() string { return cost.Op(o).String() }
 
 // Ops are all kinds.
-func Ops() []Op { return []Op{AM, Tag, TagSync, Put, Get, Stream} }
+func Ops() []Op { return []Op{AM, Offer, Tag, TagSync, Put, Get, Stream} }
 
 // Explanation is how an endpoint carries its operations, as it stood when it was asked for: which lanes do what, why others don't, and what becomes
 // of an operation by its size. docs/explain.md tells how that is chosen.
@@ -42,7 +43,7 @@ type Explanation struct {
 	Exchange   []string // about lost lanes: who waits for what
 
 	ZeroCopy int // bytes from which a payload is sent from where it stands; 0: never
-	Eager    int // bytes up to which a tagged message is sent at once
+	Eager    int // bytes up to which a message that may be offered, one with a tag for instance, is sent at once
 	Stripe   int // bytes from which a message goes over several lanes, if no other one is under way;
 	Busy     int // while others are
 

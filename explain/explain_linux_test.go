@@ -71,12 +71,13 @@ func TestD18_DoneAsExplained(t *testing.T) {
 		t.Run(fmt.Sprintf("%d transports, %d lanes, eager %d", len(o.Transports), o.Lanes, o.Limits.Eager), func(t *testing.T) {
 			p := connect(t, o, o)
 			p.bw.HandleAM(1, func(*braid.Message) {})
+			p.bw.HandleOffer(2, func(m *braid.Message) { m.PostRecv(make([]byte, m.Size())).Release() })
 			mem, err := p.bn.Register(make([]byte, 2<<20))
 			if err != nil {
 				t.Fatal(err)
 			}
 			key, buf := mem.Key(braid.Read|braid.Write), make([]byte, 2<<20)
-			for _, op := range []explain.Op{explain.AM, explain.Tag, explain.TagSync, explain.Put, explain.Get} {
+			for _, op := range []explain.Op{explain.AM, explain.Offer, explain.Tag, explain.TagSync, explain.Put, explain.Get} {
 				x := explain.Of(p.a)
 				for r := range x.Sizes(op) {
 					if r.Memory == "lent" {
@@ -106,6 +107,8 @@ func checkExplained(t *testing.T, p *pair, op explain.Op, buf []byte, key braid.
 	switch op {
 	case explain.AM:
 		r = p.a.PostAM(1, nil, buf)
+	case explain.Offer:
+		r = p.a.PostOfferAM(2, nil, buf)
 	case explain.Tag, explain.TagSync:
 		got := p.bw.PostRecvTag(make([]byte, len(buf)), 5, braid.ExactTag)
 		defer got.Release()

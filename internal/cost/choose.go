@@ -30,7 +30,7 @@ type Bounds struct {
 // Thresholds are what the post path compares the size of an operation with.
 type Thresholds struct {
 	ZeroCopy int // payload from which a frame is sent from where it stands; 0: never
-	Eager    int // bytes up to which a tagged message is sent without asking whether it is wanted
+	Eager    int // bytes up to which a message with a tag, or that is offered, is sent without asking whether it is wanted
 	Stripe   int // bytes from which a message goes over several lanes at once, if no other is under way
 	Busy     int // the same while others are
 	Part     int // the smallest part of such a message

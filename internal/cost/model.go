@@ -13,7 +13,8 @@ import (
 type Op uint8
 
 const (
-	AM Op = iota
+	AM    Op = iota
+	Offer    // an active message whose handler may say where its payload goes
 	Tag
 	TagSync
 	Put
@@ -23,7 +24,7 @@ const (
 )
 
 func (o Op) String() string {
-	return [...]string{"am_send", "tag_send", "tag_send_sync", "put", "get", "stream_send"}[o]
+	return [...]string{"am_send", "am_offer", "tag_send", "tag_send_sync", "put", "get", "stream_send"}[o]
 }
 
 // Protocol is how an operation is carried out.
@@ -97,8 +98,8 @@ func (m *Model) At(op Op, n int, mem Memory) (c Choice, ok bool) {
 	switch op {
 	case AM:
 		return m.message(n, headAM)
-	case Tag, TagSync:
-		return m.tagged(op, n)
+	case Offer, Tag, TagSync:
+		return m.offered(op, n)
 	case Put:
 		if mem == Lent {
 			return m.mapped(n), true
@@ -145,14 +146,17 @@ func (m *Model) message(n, head int) (Choice, bool) {
 // copied says whether a frame is copied at once, without a request.
 func (m *Model) copied(frame int) bool { return m.ZeroCopy == 0 || frame < m.ZeroCopy }
 
-func (m *Model) tagged(op Op, n int) (c Choice, ok bool) {
+// offered is what goes at once if it is small, and is offered else.
+func (m *Model) offered(op Op, n int) (c Choice, ok bool) {
 	if n > m.Eager {
 		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), Rendezvous)
 		c.Latency += 2*m.half(m.orderLane()) + Lending
 		return c, true
 	}
-	head := headTag
-	if op == TagSync {
+	head := headAM
+	if op == Tag {
+		head = headTag
+	} else if op == TagSync {
 		head = headSync
 	}
 	if c, ok = m.message(n, head); ok && op == TagSync {

@@ -35,10 +35,17 @@ type Message struct {
 	ID      uint16
 	Header  []byte
 	Payload []byte
-	User    any // kept with the pooled object
+	User    any   // kept with the pooled object
+	Offer   Offer // nil: the payload is whole
 
 	buf      *transport.Buffer
 	retained bool
+}
+
+// Offer is a payload that is its sender's still.
+type Offer interface {
+	// LetGo: nobody asks for it any more. Idempotent.
+	LetGo()
 }
 
 // Retain keeps header and payload valid until Release. Only inside the handler.
@@ -112,6 +119,9 @@ func (q *Queue) Finish(calls []Call) {
 			q.Handled(c.Message.From, c.size)
 		}
 		if m := c.Message; m != nil && !m.retained {
+			if m.Offer != nil {
+				m.Offer.LetGo()
+			}
 			*m = Message{User: m.User}
 			q.messages = append(q.messages, m)
 		}

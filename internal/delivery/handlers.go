@@ -7,7 +7,7 @@ import (
 )
 
 // Handlers are the handlers of active messages, by id. Those of the library's own ids stand apart: they are few, and their ids high.
-type Handlers struct{ program, own []Handler }
+type Handlers struct{ program, own, offers []Handler }
 
 // Handle sets a program's handler; nil takes it away. It panics if the id is the library's own.
 func (hs *Handlers) Handle(id uint16, h Handler) {
@@ -15,6 +15,23 @@ func (hs *Handlers) Handle(id uint16, h Handler) {
 		panic(fmt.Sprintf("braid: a handler for a message: %v", err))
 	}
 	hs.program = set(hs.program, id, h)
+	if int(id) < len(hs.offers) {
+		hs.offers[id] = nil
+	}
+}
+
+// HandleOffer is Handle of one that takes messages of which only the header has come, too.
+func (hs *Handlers) HandleOffer(id uint16, h Handler) {
+	hs.Handle(id, h)
+	hs.offers = set(hs.offers, id, h)
+}
+
+// OfOffer is the handler of a program's id for such messages, nil if there is none.
+func (hs *Handlers) OfOffer(id uint16) Handler {
+	if int(id) < len(hs.offers) {
+		return hs.offers[id]
+	}
+	return nil
 }
 
 // Own sets the handler of an id that is the library's own.

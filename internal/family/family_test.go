@@ -5,7 +5,7 @@ import "testing"
 // TestTable: the families' ids are the library's own, and nobody else's.
 func TestTable(t *testing.T) {
 	of := map[uint16]string{}
-	for name, first := range map[string]uint16{"tag": Tag, "stream": Stream} {
+	for name, first := range map[string]uint16{"tag": Tag, "stream": Stream, "offer": Offer} {
 		for i := range uint16(each) {
 			id := first + i
 			if !Reserved(id) || id < first {

@@ -7,6 +7,7 @@ import (
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/reassembly"
 	"github.com/openbraid/braid/internal/tags"
@@ -20,6 +21,7 @@ type Intake struct {
 	Box      *outbox.Box
 	Memory   *memory.Table
 	Tags     *tags.Tags
+	Offers   *offer.Table
 	Handlers *delivery.Handlers
 	Calls    *delivery.Queue
 	Parts    reassembly.Table // messages of several frames
@@ -110,7 +112,9 @@ func (k *Intake) takeTagNote(in *transport.Incoming) error {
 	case h.Code != wire.TagWithdraw:
 		return k.Box.Told(h)
 	}
-	k.Tags.Withdraw(k.Box, h.Op)
+	if !k.Offers.Withdraw(k.Box, h.Op) {
+		k.Tags.Withdraw(k.Box, h.Op)
+	}
 	return nil
 }
 
@@ -181,8 +185,11 @@ func (k *Intake) accept(on Lane, m delivery.Message, buf *transport.Buffer) erro
 	if err := k.Box.Accepted(cost); err != nil {
 		return err
 	}
-	if family.OfTag(m.ID) {
+	switch {
+	case family.OfTag(m.ID):
 		return k.Tags.Arrived(k.Box, &m, buf, cost)
+	case family.OfOffer(m.ID):
+		return k.acceptOffer(m, buf, cost)
 	}
 	fn := k.Handlers.Of(m.ID)
 	if fn == nil {
@@ -191,6 +198,24 @@ func (k *Intake) accept(on Lane, m delivery.Message, buf *transport.Buffer) erro
 		return nil
 	}
 	k.Calls.Message(fn, m, buf)
+	return nil
+}
+
+// acceptOffer queues a message whose payload is with its sender, for a handler that takes such.
+func (k *Intake) acceptOffer(m delivery.Message, buf *transport.Buffer, cost uint64) error {
+	id, h, err := offer.Came(&m)
+	if err != nil {
+		return err
+	}
+	fn := k.Handlers.OfOffer(id)
+	if fn == nil {
+		k.Refused++
+		k.Box.Tell(wire.TagNote{Code: wire.TagNoHandler, Op: h.Op})
+		k.Box.Handled(cost)
+		return nil
+	}
+	k.Box.Handled(uint64(len(m.Header))) // the rest is its handler's, as of any message
+	k.Calls.Message(fn, delivery.Message{From: k.From, ID: id, Header: m.Payload, Offer: k.Offers.Arrived(k.Box, h)}, buf)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/reassembly"
@@ -42,7 +43,9 @@ func newSide(t *testing.T) *side {
 	pool := &request.Pool{}
 	box := outbox.New(s, pool, &outbox.Scratch{Memory: mem}, outbox.Terms{Peer: protocol.Peer{MaxMessage: 1 << 20}, Limits: protocol.Limits{MaxFrame: 4096}})
 	box.OwnCredits, box.OwnBacklog = 4, 4096
-	s.Intake = Intake{From: s, Box: box, Memory: mem, Tags: tags.New(tags.Options{Pool: pool, Memory: mem, Report: func(*request.Request, error) {}}),
+	report := func(*request.Request, error) {}
+	s.Intake = Intake{From: s, Box: box, Memory: mem, Tags: tags.New(tags.Options{Pool: pool, Memory: mem, Report: report}),
+		Offers:   offer.New(offer.Options{Pool: pool, Memory: mem, Report: report}),
 		Handlers: &s.hs, Calls: &s.calls, Parts: reassembly.Table{Limit: 1 << 20, Pool: reassembly.NewPool(4<<10, 1<<20, 1<<20)}}
 	return s
 }

@@ -102,6 +102,7 @@ var rooms = []room{
 	{dir: "rdma/faulty", rank: 5, kind: contract},
 	{dir: "transport/shm/faulty", rank: 5, kind: contract},
 	{dir: "internal/arrivals", rank: 5, kind: engine},
+	{dir: "internal/offer", rank: 5, kind: engine},
 	{dir: "internal/protocol", rank: 5, kind: engine},
 	{dir: "internal/replay", rank: 5, kind: engine},
 	{dir: "rdma/soft/host", rank: 5, kind: implementation, edge: true},

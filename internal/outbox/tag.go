@@ -15,7 +15,7 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// Some tagged messages are answered: by a note, when they are matched. Until then their request waits as that of a get does, and so do flushes that
+// Some messages are answered, those with a tag and offers: by a note, when they are matched. Until then their request waits as that of a get does, and so do flushes that
 // cover it. What is said about them, in both directions, are notes: like credits they are in no book, and no fence and no limit stops them.
 
 // opAt is where the number of an operation stands in the header of a message that is answered.
@@ -75,8 +75,11 @@ func (b *Box) Told(h wire.TagNote) error {
 		}
 		r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	case wire.TagGivenUp:
-		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave up in the middle of it", outcome.ErrCanceled))
+		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave it up, or did not want it", outcome.ErrCanceled))
 		b.recall(r)
+	case wire.TagNoHandler:
+		r.Err = b.fail(r.Name(), outcome.NotExecuted, fmt.Errorf("%w: id %d, for offers (HandleOffer)", outcome.ErrHandler, binary.LittleEndian.Uint64(r.Own[:])))
+		b.Refused(0, r.Err)
 	case wire.TagWithdraw:
 	}
 	b.answered(r)
@@ -147,10 +150,10 @@ func (b *Box) settle(r *request.Request, err error) {
 	}
 }
 
-// Read reads an offered message into dst, for a receive. The sender is told when it is over.
-func (b *Box) Read(r *request.Request, h wire.TagOffer, dst []byte) {
+// Read reads what of an offered message stands at an offset into dst, for a receive. The sender is told when it is over, unless h names nothing.
+func (b *Box) Read(r *request.Request, h wire.TagOffer, at uint64, dst []byte) {
 	r.Owner, r.Offer = b, h.Op
-	r.Key, r.Offset = wire.RKey{Index: h.Index, Secret: h.Secret}, 0
+	r.Key, r.Offset = wire.RKey{Index: h.Index, Secret: h.Secret}, at
 	r.Payload, r.Dst = dst, dst
 	b.wait(&b.gets.pend, r)
 	b.host.Posted()

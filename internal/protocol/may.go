@@ -15,6 +15,7 @@ type Peer struct {
 	NoSignal    bool   // it does not know puts with a signal
 	NoAtomic    bool   // nor atomic operations
 	NoTag       bool   // nor tagged messages
+	NoOffer     bool   // nor offers of active ones
 }
 
 // Owns says why a key is not of the peer's memory, nil if it is, as far as is known here.
@@ -76,6 +77,8 @@ func (p *Peer) MayMessage(id uint16, header, payload int) error {
 		return fmt.Errorf("%w: message of %d bytes, the peer takes at most %d; put it into its memory instead, or raise its setting message", outcome.ErrLimit, payload, p.MaxMessage)
 	case p.NoTag && family.OfTag(id):
 		return fmt.Errorf("%w: the peer does not know tagged messages", wire.ErrVersion)
+	case p.NoOffer && id == family.Offer:
+		return fmt.Errorf("%w: the peer does not know offers of messages; send it whole", wire.ErrVersion)
 	}
 	return nil
 }

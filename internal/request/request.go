@@ -24,7 +24,7 @@ const (
 	Accept       // wait for an endpoint, which will be the Result
 	Room         // wait until more may be posted
 	Atomic       // change a word of the peer's region
-	Receive      // wait for a tagged message, into Dst; once an offer is matched, read it as a Get does
+	Receive      // wait for a tagged message, into Dst; once an offer is matched, read it as a Get does. With the ID of offers: read one
 )
 
 func (k Kind) String() string {
@@ -163,8 +163,11 @@ func (r *Request) Done() *Frames { return (*Frames)(r) }
 
 // Name is what it is called towards people.
 func (r *Request) Name() string {
-	if r.Kind == AM {
+	switch {
+	case r.Kind == AM:
 		return family.Name(r.ID)
+	case r.Kind == Receive && r.ID == family.Offer:
+		return "am receive"
 	}
 	return r.Kind.String()
 }
@@ -174,7 +177,7 @@ func (r *Request) Reads() bool { return r.Kind == Get || r.Kind == Receive }
 
 // Indirect says whether the endpoint's user has not posted it there himself: a receive that reads its message, and a message of a stream.
 func (r *Request) Indirect() bool {
-	return r.Kind == Receive || r.Kind == AM && family.Reserved(r.ID) && !family.OfTag(r.ID)
+	return r.Kind == Receive || r.Kind == AM && family.Inner(r.ID)
 }
 
 // WorksOn says whether it is for the memory that a key is of, its bytes or its signal. The number of a region that is gone may be another one's now; its

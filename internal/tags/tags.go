@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/match"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/mpool"
+	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -17,26 +18,16 @@ import (
 
 // The ids of tagged messages.
 const (
-	plain  = family.Tag     // wire.Tagged
-	synced = family.Tag + 1 // wire.TagSync
-	offer  = family.Tag + 2 // wire.TagOffer
+	plain   = family.Tag     // wire.Tagged
+	synced  = family.Tag + 1 // wire.TagSync
+	offered = family.Tag + 2 // wire.TagOffer
 )
 
 // Peer is an endpoint.
 type Peer interface {
-	// MayTag says why nothing with a tag can be sent, Over why the endpoint has ended; nil: it can, it hasn't.
+	offer.Peer
+	// MayTag says why nothing with a tag can be sent, nil if it can.
 	MayTag() error
-	// Eager is up to how many bytes a message is sent without asking whether it is wanted.
-	Eager() int
-	Over() error
-	// Where is its address, for errors.
-	Where() string
-	PostAM(id uint16, header, payload []byte) (*request.Request, error)
-	PostAnswered(id uint16, header, payload []byte, lent *memory.Region) (*request.Request, error)
-	// Read reads an offered message into dst for r, and tells the sender.
-	Read(r *request.Request, h wire.TagOffer, dst []byte)
-	// Tell tells the peer what became of a message.
-	Tell(h wire.TagNote)
 	// Handled: a message that cost so much is matched.
 	Handled(cost uint64)
 }
@@ -92,14 +83,7 @@ func (t *Tags) Send(p Peer, tag uint64, payload []byte, synchronous bool) (*requ
 	h := wire.TagSync{Tag: tag}
 	switch {
 	case len(payload) > p.Eager():
-		r := t.o.Memory.Add(payload)
-		key := r.Key(wire.Read, 0)
-		o := wire.TagOffer{TagSync: h, Size: key.Size, Secret: key.Secret, Index: key.Index}
-		q, err := p.PostAnswered(offer, o.AppendTo(t.head[:0]), nil, r)
-		if q != nil {
-			q.Size = key.Size
-		}
-		return q, err
+		return offer.Lend(p, t.o.Memory, offer.Loan{ID: offered, Tag: tag, Payload: payload}, t.head[:])
 	case synchronous:
 		return p.PostAnswered(synced, h.AppendTo(t.head[:0]), payload, nil)
 	}
@@ -119,7 +103,7 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 	case synced:
 		h.TagSync, err = wire.DecodeTagSync(m.Header)
 		h.Size = uint64(len(m.Payload))
-	case offer:
+	case offered:
 		h, err = wire.DecodeTagOffer(m.Header)
 		if err == nil && len(m.Payload) > 0 {
 			err = fmt.Errorf("an offer with %d bytes of payload", len(m.Payload))
@@ -144,7 +128,7 @@ func (t *Tags) Arrived(from Peer, m *delivery.Message, buf *transport.Buffer, co
 		t.taken(r, t.keep(from, h, m, buf, cost))
 		return nil
 	}
-	if m.ID == offer {
+	if m.ID == offered {
 		t.read(r, from, h)
 	} else {
 		t.copied(r, from, h, m.Payload)
@@ -189,7 +173,7 @@ func (t *Tags) keep(from Peer, h wire.TagOffer, m *delivery.Message, buf *transp
 	u.From, u.Tag, u.Size, u.op, u.cost = from, h.Tag, h.Size, h.Op, cost
 	n := len(m.Payload)
 	switch {
-	case m.ID == offer:
+	case m.ID == offered:
 		o := h // else every message would cost an allocation
 		u.offer = &o
 	case n <= inside:
@@ -230,33 +214,16 @@ func (t *Tags) copied(r *request.Request, from Peer, h wire.TagOffer, payload []
 		from.Tell(wire.TagNote{Code: wire.TagMatched, Op: h.Op})
 	}
 	copy(r.Dst, payload)
-	t.found(r, from, h)
+	r.Tag, r.Result = h.Tag, from
+	offer.Measure(r, from.Where(), h.Size)
 	r.Retired = true
 	t.o.Report(r, r.Err)
 }
 
 // read reads what was offered. What does not fit stays with the sender.
 func (t *Tags) read(r *request.Request, from Peer, h wire.TagOffer) {
-	dst := r.Dst
-	t.found(r, from, h)
-	if n := min(uint64(len(dst)), h.Size); n > 0 && from.Over() == nil {
-		from.Read(r, h, dst[:n:n])
-		return
-	}
-	if err := from.Over(); err != nil {
-		r.Err = &outcome.Error{Op: r.Name(), Peer: from.Where(), Fate: outcome.Unknown, Err: err}
-	}
-	from.Tell(wire.TagNote{Code: wire.TagMatched, Op: h.Op})
-	r.Retired = true
-	t.o.Report(r, r.Err)
-}
-
-// found notes what was found for r.
-func (t *Tags) found(r *request.Request, from Peer, h wire.TagOffer) {
-	r.Tag, r.Size, r.Result = h.Tag, h.Size, from
-	if room := len(r.Dst); h.Size > uint64(room) {
-		r.Err = &outcome.Error{Op: r.Name(), Peer: from.Where(), Fate: outcome.Unknown, Err: fmt.Errorf("%w: %d bytes, for %d", outcome.ErrTruncated, h.Size, room)}
-	}
+	r.Tag, r.Result = h.Tag, from
+	offer.Read(r, from, h, t.o.Report)
 }
 
 // Withdraw lets go of a message that its sender wants back, unless it is matched: then he is told that, if he wasn't yet.

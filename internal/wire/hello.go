@@ -16,9 +16,11 @@ const (
 	CapAtomic Caps = 1 << 3
 	// CapTag: the peer knows tagged messages.
 	CapTag Caps = 1 << 4
+	// CapOffer: the peer knows offers of active messages.
+	CapOffer Caps = 1 << 5
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic | CapTag
+	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic | CapTag | CapOffer
 )
 
 // Mode is the error mode of an endpoint.

@@ -50,7 +50,8 @@ func DecodeTagSync(b []byte) (h TagSync, err error) {
 // MaxOffer is the most that a message may have that is offered. No process has as much memory, and who receives the message may want to make room for it.
 const MaxOffer = 1 << 46
 
-// TagOffer is that of a large one: it has no payload, the receiver reads the message from the sender's memory by Get, and then tells him.
+// TagOffer is that of a large one: it has no payload, the receiver reads the message from the sender's memory by Get, and then tells him. With the
+// handler's id for a tag it is the header of an active message that is offered, whose own header is the payload.
 type TagOffer struct {
 	TagSync
 	Size   uint64 // bytes of the message, at most MaxOffer
@@ -88,6 +89,7 @@ const (
 	TagGivenUp   TagCode = 2 // it was matched, and the receiver then gave up reading it
 	TagWithdraw  TagCode = 3 // the sender asks for it back
 	TagWithdrawn TagCode = 4 // the receiver has let go of it: nobody will have it
+	TagNoHandler TagCode = 5 // of an offer of an active message: nobody there takes offers of its id
 )
 
 func (c TagCode) String() string {
@@ -100,11 +102,13 @@ func (c TagCode) String() string {
 		return "withdraw"
 	case TagWithdrawn:
 		return "withdrawn"
+	case TagNoHandler:
+		return "no handler"
 	}
 	return "code " + strconv.Itoa(int(c))
 }
 
-// TagNote is the head of a word about a tagged message: what became of it, or that its sender wants it back. It has no order with anything, and
+// TagNote is the head of a word about a tagged message, or an offer of an active one: what became of it, or that its sender wants it back. It has no order with anything, and
 // no limit of messages stops it.
 type TagNote struct {
 	Code TagCode
@@ -124,7 +128,7 @@ func DecodeTagNote(b []byte) (h TagNote, err error) {
 	if err := reserved("TagNote", b, 1, 8); err != nil {
 		return h, err
 	}
-	if b[0] < byte(TagMatched) || b[0] > byte(TagWithdrawn) {
+	if b[0] < byte(TagMatched) || b[0] > byte(TagNoHandler) {
 		return h, bad("TagNote", 0, "no such code: "+strconv.Itoa(int(b[0])))
 	}
 	return TagNote{TagCode(b[0]), le.Uint64(b[8:])}, nil

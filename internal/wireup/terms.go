@@ -12,6 +12,7 @@ type Terms struct {
 	Signal     bool // puts with a signal
 	Atomic     bool // atomic operations
 	Tag        bool // tagged messages
+	Offer      bool // offers of active messages
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
@@ -34,6 +35,9 @@ func (t Terms) Caps() (c wire.Caps) {
 	if t.Tag {
 		c |= wire.CapTag
 	}
+	if t.Offer {
+		c |= wire.CapOffer
+	}
 	return c
 }
 
@@ -48,6 +52,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 	t.Signal = t.Signal && caps&wire.CapSignal != 0
 	t.Atomic = t.Atomic && caps&wire.CapAtomic != 0
 	t.Tag = t.Tag && caps&wire.CapTag != 0
+	t.Offer = t.Offer && caps&wire.CapOffer != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

@@ -214,6 +214,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.in.Parts.Drop()
 	ep.Over(err)
 	w.tags.Ended(ep.box, err)
+	w.offers.Ended(ep.box)
 }
 
 // farewell takes what still comes on a connection of an endpoint that ended here: the peer may close it on

@@ -9,6 +9,7 @@ import (
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/memory"
+	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/paths"
@@ -66,13 +67,19 @@ type Worker struct {
 	ready  []*Endpoint // have something to post
 	buried []*link     // to be closed at the end of the turn
 
-	calls  delivery.Queue
-	pool   request.Pool
-	memory *reassembly.Pool // of messages of several frames
-	tags   *tags.Tags
+	calls delivery.Queue
+	pool  request.Pool
 
+	incoming
 	delivery.Handlers
 	state
+}
+
+// incoming is where messages are until somebody has them.
+type incoming struct {
+	memory *reassembly.Pool // of those of several frames
+	tags   *tags.Tags
+	offers *offer.Table
 }
 
 // below is what carries frames.
@@ -101,10 +108,11 @@ func New(o Options) (*Worker, error) {
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
-	w := &Worker{cfg: o.Config, env: o.Env, naming: naming{incarnation: o.Incarnation}, mem: o.Memory,
-		memory: reassembly.NewPool(4<<10, keep, keep)}
+	w := &Worker{cfg: o.Config, env: o.Env, naming: naming{incarnation: o.Incarnation}, mem: o.Memory}
+	w.memory = reassembly.NewPool(4<<10, keep, keep)
 	w.Scratch.Memory, w.Desk = o.Memory, request.DeskOf(&w.pool, &w.calls)
 	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
+	w.offers = offer.New(offer.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.ports = ports{}
 	w.clock.Now = w.env.Now
@@ -165,6 +173,9 @@ func (w *Worker) Calls() *delivery.Queue { return &w.calls }
 
 // Tags are the worker's tagged messages.
 func (w *Worker) Tags() *tags.Tags { return w.tags }
+
+// Offers are those that have come to the worker.
+func (w *Worker) Offers() *offer.Table { return w.offers }
 
 // Config is the configuration in force, with its defaults filled in.
 func (w *Worker) Config() config.Config { return w.cfg }

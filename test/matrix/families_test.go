@@ -25,6 +25,8 @@ func families() []family {
 	apart := func(self bool) bool { return !self }
 	return []family{
 		{name: "am", op: explain.AM, do: message},
+		{name: "am offered", op: explain.Offer, do: offered},
+		{name: "am offered in pieces", op: explain.Offer, do: inPieces},
 		{name: "tag", op: explain.Tag, do: tagged((*braid.Endpoint).PostTag, false)},
 		{name: "tag unexpected", op: explain.Tag, do: tagged((*braid.Endpoint).PostTag, true), unexpected: true},
 		{name: "tag sync", op: explain.TagSync, do: tagged((*braid.Endpoint).PostTagSync, false)},
@@ -59,6 +61,53 @@ func message(w *world, src []byte, posted func()) error {
 	select {
 	case got := <-w.messages:
 		return same(got, src)
+	case <-w.ctx.Done():
+		return fmt.Errorf("the message has not come: %w", w.ctx.Err())
+	}
+}
+
+// offered goes straight into memory of the handler's.
+func offered(w *world, src []byte, posted func()) error {
+	return w.offered(src, posted, func(m *braid.Message) {
+		buf := make([]byte, m.Size())
+		m.PostRecv(buf).Then(func(err error) { w.handled <- came{buf, err} })
+	})
+}
+
+// inPieces is looked at as it arrives.
+func inPieces(w *world, src []byte, posted func()) error {
+	return w.offered(src, posted, func(m *braid.Message) {
+		got := make([]byte, 0, m.Size())
+		for piece, err := range m.Chunks(w.ctx, make([]byte, 1<<20)) {
+			if err != nil {
+				w.handled <- came{nil, err}
+				return
+			}
+			got = append(got, piece...)
+		}
+		w.handled <- came{got, nil}
+	})
+}
+
+// came is what a handler has got.
+type came struct {
+	data []byte
+	err  error
+}
+
+func (w *world) offered(src []byte, posted func(), fn func(*braid.Message)) error {
+	w.to.HandleOffer(2, fn)
+	r := w.ep.PostOfferAM(2, nil, src)
+	posted()
+	if err := r.Wait(w.ctx); err != nil {
+		return err
+	}
+	select {
+	case got := <-w.handled:
+		if got.err != nil {
+			return got.err
+		}
+		return same(got.data, src)
 	case <-w.ctx.Done():
 		return fmt.Errorf("the message has not come: %w", w.ctx.Err())
 	}

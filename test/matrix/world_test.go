@@ -20,6 +20,7 @@ type world struct {
 	from, to *braid.Worker
 	ep       *braid.Endpoint
 	messages chan []byte // that came
+	handled  chan came   // what handlers of offers have got
 	mem      *braid.Memory
 	key      braid.RKey
 	out, in  net.Conn // a stream
@@ -42,7 +43,7 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	begun := time.Now()
 	now := func() time.Duration { return time.Since(begun) }
 	faults := fault.New(now)
-	w := &world{ctx: ctx, messages: make(chan []byte, 4), faults: drive.Start(faults, now), stay: 2 * time.Millisecond}
+	w := &world{ctx: ctx, messages: make(chan []byte, 4), handled: make(chan came, 4), faults: drive.Start(faults, now), stay: 2 * time.Millisecond}
 	t.Cleanup(w.faults.Stop)
 	if m.Has("verbs") {
 		w.stay = 300 * time.Millisecond // adapters of virtual machines are slow

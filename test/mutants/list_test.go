@@ -106,6 +106,11 @@ var mutants = []mutant{
 	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
 	{"a wildcard gets what came last", "internal/match/match.go", "	k, n := byOrder, t.order.head\n", "	k, n := byOrder, t.order.tail\n", "./internal/match"},
 
+	// Offers.
+	{"an offer is told about twice", "internal/offer/life.go", "	case was != Offered && was != Begun:\n", "	case e == Received:\n", "./internal/offer"},
+	{"what no handler wants stays with its sender", "internal/delivery/delivery.go", "				m.Offer.LetGo()\n", "				_ = m.Offer\n", offers},
+	{"a piece tells its sender that all is read", "internal/offer/table.go", "	h.Op = 0 // the last one does not know that it is\n", "", offers},
+
 	// Atomic operations.
 	{"a replayed change is done twice", "internal/ledger/ledger.go",
 		"	r.Delivered = l.endTo(position, nil)", "	r.Delivered = l.endTo(max(position, l.acked+1)-1, nil)", atomics},

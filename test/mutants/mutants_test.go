@@ -33,6 +33,7 @@ const (
 	seeds    = "./test/sim -run TestSeeds"
 	atomics  = "./test/sim -run TestAtomics"
 	tagged   = "./test/sim -run TestTags"
+	offers   = "./test/sim -run TestOffers"
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
 	book     = "./internal/order"
