@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/life"
 	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outbox"
 	"github.com/openbraid/braid/internal/outcome"
@@ -407,10 +408,34 @@ func runOffers(seed uint64) *world {
 		t.check()
 		t.covered()
 	}
-	if len(w.fails) == 0 {
+	switch {
+	case len(w.fails) > 0:
+	case seed%8 == 0:
+		a.abandoned(b)
+	default:
 		w.close()
 	}
 	return w
+}
+
+// abandoned offers something that the peer keeps, and goes.
+func (t *offerer) abandoned(peer *offerer) {
+	var kept *delivery.Message
+	peer.eng.HandleOffer(takesOffers, func(m *delivery.Message) {
+		m.Retain()
+		kept = m
+	})
+	if _, err := t.eng.Offers().Send(t.ep.Box(), takesOffers, nil, make([]byte, 9000)); err != nil || !t.w.until(20*time.Second, func() bool { return kept != nil }) {
+		t.w.failf("%s: the last offer has not come: %v", t.name, err)
+		return
+	}
+	t.ep.Abort()
+	if !t.w.until(time.Minute, func() bool { return peer.ep.State() == life.Failed }) || peer.eng.Offers().Open() > 0 {
+		t.w.failf("%s: %v, and keeps %d offers", peer.name, peer.ep.State(), peer.eng.Offers().Open())
+	}
+	if r, err := peer.eng.Offers().Receive(kept, make([]byte, 9000)); err != nil || r.Err == nil || !r.Reported {
+		t.w.failf("%s: what is gone is received: %v", peer.name, err)
+	}
 }
 
 // covered flushes: who was refused hears of that here, too.
@@ -445,4 +470,4 @@ func (t *offerer) act() {
 
 // TestOffers: messages of any size, offered or whole, are each handled once and in order; what a handler wants it gets, at once, later or in pieces, or its sender knows better, whatever
 // happens to lanes; and no memory is written to, or read, once it is its user's again.
-func TestOffers(t *testing.T) { eachSeed(t, 150, 2, runOffers) }
+func TestOffers(t *testing.T) { eachSeed(t, 100, 4, runOffers) }
