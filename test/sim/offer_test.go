@@ -470,4 +470,4 @@ func (t *offerer) act() {
 
 // TestOffers: messages of any size, offered or whole, are each handled once and in order; what a handler wants it gets, at once, later or in pieces, or its sender knows better, whatever
 // happens to lanes; and no memory is written to, or read, once it is its user's again.
-func TestOffers(t *testing.T) { eachSeed(t, 100, 4, runOffers) }
+func TestOffers(t *testing.T) { eachSeed(t, 100, 16, runOffers) }
