@@ -132,6 +132,16 @@ func (p *pair) run(ctx context.Context, t *testing.T, from, to []int, seed byte)
 	} else {
 		check("message", got[1:])
 	}
+	dst = pieces(0, to...)
+	short, received := len(want) > dst.Len(), make(chan error, 1)
+	p.b.HandleOffer(2, func(m *braid.Message) { received <- iov.RecvAM(ctx, m, dst) })
+	if err := iov.OfferAM(ctx, p.ep, 2, nil, src); err != nil {
+		t.Error("offer:", err)
+	}
+	if err := <-received; errors.Is(err, braid.ErrTruncated) != short || err != nil && !short {
+		t.Errorf("offer: %v to %v: %v", from, to, err)
+	}
+	check("offer", joined(dst)[:room])
 	for _, send := range []func(context.Context, *braid.Endpoint, uint64, iov.List) error{iov.SendTag[iov.List], iov.SendTagSync[iov.List]} {
 		dst = pieces(0, to...)
 		var both sync.WaitGroup

@@ -30,6 +30,21 @@ func SendAM[P Packer](ctx context.Context, ep *braid.Endpoint, id uint16, header
 	return packed("am", ep, src, func(b []byte) error { return ep.SendAM(ctx, id, header, b) })
 }
 
+// OfferAM is Endpoint.OfferAM of a header, and of what src packs for its payload.
+//
+// Errors: as there.
+func OfferAM[P Packer](ctx context.Context, ep *braid.Endpoint, id uint16, header []byte, src P) error {
+	return packed(src, func(b []byte) error { return ep.OfferAM(ctx, id, header, b) })
+}
+
+// RecvAM is Message.Recv into dst: of a message that is longer dst gets what it has room for.
+//
+// Errors: as there, ErrTruncated among them, and what Unpack has returned.
+func RecvAM[U Unpacker](ctx context.Context, m *braid.Message, dst U) error {
+	_, err := unpacked(dst, func(b []byte) (braid.TagInfo, error) { return braid.TagInfo{Len: m.Size()}, m.Recv(ctx, b) })
+	return err
+}
+
 // Put is Endpoint.Put of what src packs, from offset on.
 //
 // Order:  as of puts: of the pieces of a List none, until a fence or flush.
