@@ -58,6 +58,8 @@ func (c *client) passList(s *slot) error {
 		err = iov.SendTagSync(c.ctx, c.ep, s.seq, l)
 	case c.test.Tag:
 		err = iov.SendTag(c.ctx, c.ep, s.seq, l)
+	case c.test.Offer:
+		err = iov.OfferAM(c.ctx, c.ep, note.Data, s.head, l)
 	default:
 		err = iov.SendAM(c.ctx, c.ep, note.Data, s.head, l)
 	}

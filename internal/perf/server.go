@@ -88,7 +88,7 @@ func serve(ctx context.Context, p ServerParams) (err error) {
 	defer s.node.Close()
 	defer context.AfterFunc(ctx, s.w.Wake)()
 	s.w.HandleAM(note.ID, s.note)
-	s.w.HandleAM(note.Data, s.data)
+	s.w.HandleOffer(note.Data, s.data)
 	if p.Shared {
 		m, err := streams.Serve(s.w, s.taker)
 		if err != nil {

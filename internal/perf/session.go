@@ -6,6 +6,7 @@ import (
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/catalog"
+	"github.com/openbraid/braid/internal/perf/landing"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/note"
 	"github.com/openbraid/braid/internal/perf/pattern"
@@ -27,6 +28,7 @@ type session struct {
 	echo    *puts.Echo // of puts, for latency
 	board   puts.Board // of puts and gets
 	body    []byte     // of answers
+	field   landing.Field
 	tags    tags
 	taker   *streams.Taker // of a stream
 }
@@ -93,11 +95,10 @@ func (s *server) data(m *braid.Message) {
 	if ses == nil {
 		return
 	}
-	ses.arrived++
-	if ses.ledger != nil {
-		ses.ledger.Message(m.Header(), m.Payload(), false)
+	if !ses.field.Receive(m, ses.came) {
+		return
 	}
-	if !ses.test.Latency {
+	if ses.came(m.Header(), m.Payload()); !ses.test.Latency {
 		return
 	}
 	// A message that is whole is answered from here, so that the answer goes out in this very turn.
@@ -110,6 +111,14 @@ func (s *server) data(m *braid.Message) {
 		head = ses.header(len(head))
 	}
 	ep.PostAM(note.Echo, head, body).Release()
+}
+
+// came counts a message.
+func (ses *session) came(head, body []byte) {
+	ses.arrived++
+	if ses.ledger != nil {
+		ses.ledger.Message(head, body, false)
+	}
 }
 
 // blankHeader is what headers without meaning are cut from.

@@ -134,6 +134,9 @@ func (c *client) postMessage(s *slot) braid.Request {
 	if c.test.Tag {
 		return postTag(&c.test, c.ep, s.seq, s.body)
 	}
+	if c.test.Offer {
+		return c.ep.PostOfferAM(note.Data, s.head, s.body)
+	}
 	return c.ep.PostAM(note.Data, s.head, s.body)
 }
 
