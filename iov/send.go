@@ -34,14 +34,14 @@ func SendAM[P Packer](ctx context.Context, ep *braid.Endpoint, id uint16, header
 //
 // Errors: as there.
 func OfferAM[P Packer](ctx context.Context, ep *braid.Endpoint, id uint16, header []byte, src P) error {
-	return packed(src, func(b []byte) error { return ep.OfferAM(ctx, id, header, b) })
+	return packed("am offer", ep, src, func(b []byte) error { return ep.OfferAM(ctx, id, header, b) })
 }
 
 // RecvAM is Message.Recv into dst: of a message that is longer dst gets what it has room for.
 //
 // Errors: as there, ErrTruncated among them, and what Unpack has returned.
 func RecvAM[U Unpacker](ctx context.Context, m *braid.Message, dst U) error {
-	_, err := unpacked(dst, func(b []byte) (braid.TagInfo, error) { return braid.TagInfo{Len: m.Size()}, m.Recv(ctx, b) })
+	_, err := unpacked("am receive", dst, func(b []byte) (braid.TagInfo, error) { return braid.TagInfo{Len: m.Size()}, m.Recv(ctx, b) })
 	return err
 }
 
@@ -87,17 +87,17 @@ func Get[U Unpacker](ctx context.Context, ep *braid.Endpoint, dst U, key braid.R
 // Shape:  of a message that is longer dst gets what it has room for; TagInfo.Len is the true length.
 // Errors: as there, ErrTruncated among them, and what Unpack has returned.
 func RecvTag[U Unpacker](ctx context.Context, w *braid.Worker, dst U, tag, mask uint64) (braid.TagInfo, error) {
-	return unpacked(dst, func(b []byte) (braid.TagInfo, error) { return w.RecvTag(ctx, b, tag, mask) })
+	return unpacked("tag receive", dst, func(b []byte) (braid.TagInfo, error) { return w.RecvTag(ctx, b, tag, mask) })
 }
 
 // RecvTagFrom is Endpoint.RecvTag into dst. See RecvTag.
 func RecvTagFrom[U Unpacker](ctx context.Context, ep *braid.Endpoint, dst U, tag, mask uint64) (braid.TagInfo, error) {
-	return unpacked(dst, func(b []byte) (braid.TagInfo, error) { return ep.RecvTag(ctx, b, tag, mask) })
+	return unpacked("tag receive", dst, func(b []byte) (braid.TagInfo, error) { return ep.RecvTag(ctx, b, tag, mask) })
 }
 
 // RecvTaken is TagMessage.Recv into dst. See RecvTag.
 func RecvTaken[U Unpacker](ctx context.Context, m *braid.TagMessage, dst U) (braid.TagInfo, error) {
-	return unpacked(dst, func(b []byte) (braid.TagInfo, error) { return m.Recv(ctx, b) })
+	return unpacked("tag receive", dst, func(b []byte) (braid.TagInfo, error) { return m.Recv(ctx, b) })
 }
 
 // most is beyond what any buffer has.
@@ -148,14 +148,14 @@ func packed[P Packer](op string, ep *braid.Endpoint, src P, send func([]byte) er
 }
 
 // unpacked receives one slice, and has dst take it.
-func unpacked[U Unpacker](dst U, receive func([]byte) (braid.TagInfo, error)) (braid.TagInfo, error) {
+func unpacked[U Unpacker](op string, dst U, receive func([]byte) (braid.TagInfo, error)) (braid.TagInfo, error) {
 	if l, ok := any(dst).(List); ok {
 		if b, ok := l.whole(); ok {
 			return receive(b)
 		}
 	}
 	n := dst.Len()
-	if err := counted("tag receive", nil, n); err != nil {
+	if err := counted(op, nil, n); err != nil {
 		return braid.TagInfo{}, err
 	}
 	b := buffer(n)

@@ -70,12 +70,13 @@ type bench struct {
 	*peer
 	*Table
 	src []byte
+	op  uint64 // of what comes
 }
 
 func newBench(t *testing.T) *bench {
 	n := uint64(0)
 	mem := memory.NewTable(func() uint64 { n++; return n })
-	b := &bench{T: t, peer: &peer{eager: 10, mem: mem, pool: &request.Pool{}}}
+	b := &bench{T: t, op: 55, peer: &peer{eager: 10, mem: mem, pool: &request.Pool{}}}
 	b.Table = New(Options{Pool: b.pool, Memory: mem, Report: func(r *request.Request, err error) { r.End(err) }})
 	for i := range byte(100) {
 		b.src = append(b.src, i)
@@ -97,7 +98,7 @@ func (b *bench) comes(n int) *delivery.Message {
 	if err != nil || id != 7 || h.Size != uint64(n) || string(m.Payload) != "head" {
 		b.Fatalf("%d %+v %v %q", id, h, err, m.Payload)
 	}
-	h.Op = 55
+	h.Op = b.op
 	return &delivery.Message{ID: id, Header: m.Payload, Offer: b.Arrived(b.peer, h)}
 }
 
@@ -106,15 +107,15 @@ func (b *bench) told(want ...wire.TagCode) {
 	var got []wire.TagCode
 	for _, n := range b.notes {
 		got = append(got, n.Code)
-		if n.Op != 55 {
+		if n.Op != b.op {
 			b.Errorf("a note about %d", n.Op)
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		b.Errorf("the sender hears %v instead of %v", got, want)
 	}
-	if len(b.open) != 0 {
-		b.Errorf("%d offers are left", len(b.open))
+	if n := b.Open(); n != 0 {
+		b.Errorf("%d offers are left", n)
 	}
 }
 
@@ -207,7 +208,11 @@ func TestTakenBack(t *testing.T) {
 // Of several, each has its place, in whatever order they end; those of a peer that is over are forgotten, and who wants them hears why.
 func TestEnded(t *testing.T) {
 	b := newBench(t)
-	a, c, d := b.comes(20), b.comes(30), b.comes(40)
+	a := b.comes(20)
+	b.op++
+	c := b.comes(30)
+	b.op++
+	d := b.comes(40)
 	other := b.Arrived(&peer{}, wire.TagOffer{TagSync: wire.TagSync{Op: 1}})
 	a.Offer.LetGo()
 	if b.Open() != 3 {
@@ -215,7 +220,7 @@ func TestEnded(t *testing.T) {
 	}
 	b.over = outcome.ErrPeerFailed
 	b.Ended(b.peer)
-	if b.Open() != 1 || b.open[0] != other {
+	if b.Open() != 1 || b.open[other.from][1] != other {
 		t.Fatal(b.Open())
 	}
 	r, err := b.Receive(c, make([]byte, 30))

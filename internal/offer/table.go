@@ -21,12 +21,12 @@ type Options struct {
 // Table is the offers of active messages of a worker: those that have come, and are not over.
 type Table struct {
 	o    Options
-	open []*Offer // in no order
+	open map[Peer]map[uint64]*Offer // by their senders' numbers
 	head [wire.TagOfferSize]byte
 }
 
 // New makes one.
-func New(o Options) *Table { return &Table{o: o} }
+func New(o Options) *Table { return &Table{o: o, open: map[Peer]map[uint64]*Offer{}} }
 
 // Offer is one that has come.
 type Offer struct {
@@ -34,7 +34,6 @@ type Offer struct {
 	from  Peer
 	h     wire.TagOffer
 	state State
-	at    int // in the table, while it is neither over nor withdrawn
 }
 
 // Send sends a message whose payload its receiver may want to have somewhere: what is small goes with it, what is large is offered, and the user's end is when it is read.
@@ -70,8 +69,11 @@ func Came(m *delivery.Message) (id uint16, h wire.TagOffer, err error) {
 
 // Arrived takes one for which there is a handler.
 func (t *Table) Arrived(from Peer, h wire.TagOffer) *Offer {
-	o := &Offer{t: t, from: from, h: h, at: len(t.open)}
-	t.open = append(t.open, o)
+	o := &Offer{t: t, from: from, h: h}
+	if t.open[from] == nil {
+		t.open[from] = map[uint64]*Offer{}
+	}
+	t.open[from][h.Op] = o
 	return o
 }
 
@@ -84,21 +86,10 @@ func (o *Offer) note(e Event) bool {
 	if code := told(was, e); code != 0 {
 		o.from.Tell(wire.TagNote{Code: code, Op: o.h.Op})
 	}
-	if o.state == Withdrawn || o.state == Over {
-		o.leave()
+	if of := o.t.open[o.from]; (o.state == Withdrawn || o.state == Over) && of[o.h.Op] == o { // else a later one has its number
+		delete(of, o.h.Op)
 	}
 	return true
-}
-
-// leave takes the offer out of the table.
-func (o *Offer) leave() {
-	t := o.t
-	if o.at >= len(t.open) || t.open[o.at] != o {
-		return
-	}
-	last := t.open[len(t.open)-1]
-	t.open[o.at], last.at = last, o.at
-	t.open = t.open[:len(t.open)-1]
 }
 
 // LetGo implements delivery.Offer: what is not received by now never will be.
@@ -192,23 +183,17 @@ func Where(m *delivery.Message) string {
 
 // Withdraw lets go of an offer that its sender wants back, unless all of it is being read: then he hears of that. It says whether there is one of this number.
 func (t *Table) Withdraw(from Peer, op uint64) bool {
-	for _, o := range t.open {
-		if o.h.Op == op && o.from == from {
-			o.note(TakenBack)
-			return true
-		}
-	}
-	return false
+	o := t.open[from][op]
+	return o != nil && o.note(TakenBack)
 }
 
 // Ended: a peer is over, and nothing that it has offered can be read any more, as who asks for it will hear.
-func (t *Table) Ended(from Peer) {
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if o := t.open[i]; o.from == from {
-			o.leave()
-		}
-	}
-}
+func (t *Table) Ended(from Peer) { delete(t.open, from) }
 
 // Open is how many there are, for checks.
-func (t *Table) Open() int { return len(t.open) }
+func (t *Table) Open() (n int) {
+	for _, of := range t.open { // in any order: they are counted
+		n += len(of)
+	}
+	return n
+}

@@ -78,6 +78,9 @@ func (b *Box) Told(h wire.TagNote) error {
 		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave it up, or did not want it", outcome.ErrCanceled))
 		b.recall(r)
 	case wire.TagNoHandler:
+		if r.ID != family.Offer {
+			return fmt.Errorf("%v, of a message that has none", h.Code)
+		}
 		r.Err = b.fail(r.Name(), outcome.NotExecuted, fmt.Errorf("%w: id %d, for offers (HandleOffer)", outcome.ErrHandler, binary.LittleEndian.Uint64(r.Own[:])))
 		b.Refused(0, r.Err)
 	case wire.TagWithdraw:

@@ -231,7 +231,7 @@ func (r *report) thresholds() string {
 	if r.ZeroCopy > 0 {
 		free = fmt.Sprintf("without a copy from %d bytes", r.ZeroCopy)
 	}
-	return fmt.Sprintf("%s, tagged messages at once up to %d, messages over several lanes from %d, or %d while others are under way", free, r.Eager, r.Stripe, r.Busy)
+	return fmt.Sprintf("%s, tagged and offered messages at once up to %d, messages over several lanes from %d, or %d while others are under way", free, r.Eager, r.Stripe, r.Busy)
 }
 
 // span is the sizes, for people.
