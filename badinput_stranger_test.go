@@ -222,9 +222,15 @@ func note(code wire.TagCode, op uint64) []byte {
 	return raw(wire.IDTagNote, 0, wire.TagNote{Code: code, Op: op}.AppendTo(nil), nil)
 }
 
-// TestWithdrawnUnasked: a peer that gives a message back which nobody wants back loses its endpoint, and the send says so.
+// TestWithdrawnUnasked: a peer that gives a message back which nobody wants back, or says of one with a tag that it has no handler, loses its endpoint, and the send says so.
 func TestWithdrawnUnasked(t *testing.T) {
 	tidy(t)
+	for _, code := range []wire.TagCode{wire.TagWithdrawn, wire.TagNoHandler} {
+		t.Run(code.String(), func(t *testing.T) { withdrawnUnasked(t, code) })
+	}
+}
+
+func withdrawnUnasked(t *testing.T, code wire.TagCode) {
 	p := connect(t, braid.Options{}, braid.Options{})
 	h := hello()
 	h.Optional, h.Backlog = h.Optional|wire.CapTag, 1<<20
@@ -254,10 +260,10 @@ func TestWithdrawnUnasked(t *testing.T) {
 			t.Fatal(m, err)
 		}
 	}
-	if _, err := s.Write(append(ackOf(1), note(wire.TagWithdrawn, m.Op)...)); err != nil {
+	if _, err := s.Write(append(ackOf(1), note(code, m.Op)...)); err != nil {
 		t.Fatal(err)
 	}
-	if err := send.Wait(testContext(t)); !errors.Is(err, braid.ErrProtocol) || errors.Is(err, braid.ErrCanceled) {
+	if err := send.Wait(testContext(t)); !errors.Is(err, braid.ErrProtocol) || errors.Is(err, braid.ErrCanceled) || errors.Is(err, braid.ErrHandler) {
 		t.Errorf("the send ends with %v", err)
 	}
 }
