@@ -104,7 +104,7 @@ var mutants = []mutant{
 	{"a message is given back that nobody wants back", "internal/outbox/tag.go", "if !r.Canceled {", "if false {", ". -run TestWithdrawnUnasked"},
 	{"a receive that was canceled is still posted", "internal/tags/receive.go", "	t.table.Cancel(r.Node)\n", "", tagged},
 	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
-	{"a wildcard gets what came last", "internal/match/match.go", "	k, n := byOrder, t.order.head\n", "	k, n := byOrder, t.order.tail\n", "./internal/match"},
+	{"a wildcard gets what came last", "internal/match/match.go", "	n, k := t.order.head, byOrder\n", "	n, k := t.order.tail, byOrder\n", "./internal/match"},
 
 	// Offers.
 	{"an offer is told about twice", "internal/offer/life.go", "	case was != Offered && was != Begun:\n", "	case e == Received:\n", "./internal/offer"},
