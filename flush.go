@@ -25,7 +25,7 @@ type FlushOptions struct {
 	// Sent: wait for the first end only: the buffers of everything posted before are free, executed or not.
 	// Lanes and Memory do not narrow that; Memory does narrow what Cancel cancels.
 	Sent bool
-	// Cancel: what still waits here (for a lane, for room, for a fence) ends with ErrCanceled, not executed; not what receives read, and streams
+	// Cancel: what waits here (for a lane, for another one, for room, for a fence) ends with ErrCanceled, not executed; not what receives read, and streams
 	// send. What is on lanes ends as it would have, and is waited for.
 	Cancel bool
 	// Lanes, by their Instance: only what is on these now, wherever it is executed in the end. Nil: all lanes; none: nothing.

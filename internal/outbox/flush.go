@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -226,6 +227,19 @@ func (b *Box) cancelWaiting(key wire.RKey) {
 				b.Cancel(r)
 			}
 			r = next
+		}
+	}
+	var back []*request.Request // what lanes handed back waits here again
+	for _, q := range []*replay.Queue{&b.replayOrdered, &b.replayAny} {
+		for _, p := range q.All() {
+			if r := replay.Request(p); r != nil && !r.Indirect() && (key == (wire.RKey{}) || r.WorksOn(&key)) {
+				back = append(back, r)
+			}
+		}
+	}
+	for _, r := range back { // one of several frames is there several times
+		if r.Owner == request.Owner(b) {
+			b.unpost(r)
 		}
 	}
 }

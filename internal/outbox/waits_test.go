@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/openbraid/braid/internal/outcome"
+	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 )
 
@@ -47,6 +48,50 @@ func TestFlushes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFlushCancels: a flush that cancels what waits here ends what lanes handed back whole, too, at once and not executed, and nothing else.
+func TestFlushCancels(t *testing.T) {
+	for _, k := range kinds() {
+		for _, s := range states() {
+			w := newWorld(t, s.lanes)
+			var r *request.Request
+			s.reach(w, func() { r, _ = k.post(w, bytes.Repeat([]byte{7}, 600)) })
+			if r == nil || r.Reported {
+				continue
+			}
+			waits := len(w.took) == 0 && !w.onLane(r) && (s.name == "waits for a lane" || s.name == "waits for room" || !r.Reads())
+			flush, err := w.PostFlush(Flushing{Cancel: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended := r.Reported && how(r.Err) == "not executed"; ended != waits {
+				t.Errorf("%s, %s: it ends: %v, it waits here: %v", k.name, s.name, ended, waits)
+			}
+			s.on(w)
+			if w.ack(); len(w.took) != 0 && waits {
+				t.Errorf("%s, %s: the peer has %d bytes of what was canceled", k.name, s.name, len(w.took))
+			}
+			all := []*request.Request{r}
+			if flush != nil {
+				all = append(all, flush)
+			}
+			w.end(all...)
+		}
+	}
+}
+
+// onLane says whether a connection has a frame of r.
+func (w *world) onLane(r *request.Request) bool {
+	for i := range w.lanes {
+		c := w.conn(i)
+		for at := c.Acked(); at < c.Posted(); at++ {
+			if replay.Request(c.At(at).Done) == r {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestRoom: so many operations may wait, and not one more; who waits for room is told once half of it is free, also if that is since some were canceled.
