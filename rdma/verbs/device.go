@@ -38,7 +38,7 @@ type device struct {
 	attr    rdma.DeviceAttr
 	fds     poll.Poller // of the channel, of asynchronous events and of the bell
 
-	invalidated C.uint // flags of a completion that say that a window was invalidated
+	habits
 
 	serial uint32 // of the queue pair or completion queue made last
 	qps    map[uint32]*queuePair
@@ -57,6 +57,12 @@ type device struct {
 	closed    bool
 
 	waker
+}
+
+// habits are what a provider does in its own way.
+type habits struct {
+	invalidated C.uint // flags of a completion that say that a window was invalidated
+	retries     uint8  // the most that come to an end
 }
 
 // waker is what makes the descriptor readable while completions wait that Arm or an overrun took.
@@ -146,8 +152,10 @@ func (d *device) query(p *C.struct_ibv_port_attr) error {
 		MaxWRBlocks: 1, MaxMessageBytes: uint32(p.max_msg_sz),
 		MaxReadsOut: uint8(min(a.max_qp_init_rd_atom, 255)), MaxReadsIn: uint8(min(a.max_qp_rd_atom, 255)),
 	}
-	if d.invalidated = C.IBV_WC_WITH_INV; a.vendor_id == rxeVendor {
+	d.habits = habits{C.IBV_WC_WITH_INV, 7}
+	if a.vendor_id == rxeVendor {
 		d.invalidated |= C.IBV_WC_IP_CSUM_OK // the number that the flag has within the kernel
+		d.retries = 6                        // seven are without end there
 	}
 	if a.device_cap_flags&C.IBV_DEVICE_MEM_WINDOW != 0 {
 		d.attr.Windows = append(d.attr.Windows, rdma.Window1)

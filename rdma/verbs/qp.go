@@ -183,7 +183,7 @@ func (q *queuePair) attributes(a *rdma.QPAttr, mask rdma.AttrMask) (c C.struct_i
 	c.qp_access_flags, c.qkey = C.uint(a.Access&rdma.AccessRemote), C.uint32_t(a.QKey)
 	c.path_mtu, c.dest_qp_num, c.rq_psn, c.sq_psn = uint32(a.PathMTU), C.uint32_t(a.DestQPN), C.uint32_t(a.RQPSN), C.uint32_t(a.SQPSN)
 	c.max_dest_rd_atomic, c.max_rd_atomic = C.uint8_t(a.MaxDestReads), C.uint8_t(a.MaxReads)
-	c.min_rnr_timer, c.timeout, c.retry_cnt, c.rnr_retry = C.uint8_t(a.MinRNRTimer), C.uint8_t(a.Timeout), C.uint8_t(a.RetryCount), C.uint8_t(a.RNRRetry)
+	c.min_rnr_timer, c.timeout, c.retry_cnt, c.rnr_retry = C.uint8_t(a.MinRNRTimer), C.uint8_t(a.Timeout), C.uint8_t(min(a.RetryCount, q.d.retries)), C.uint8_t(a.RNRRetry)
 	if mask&rdma.MaskAV != 0 {
 		c.ah_attr = q.d.address(&a.AV)
 	}

@@ -139,15 +139,14 @@ var adapterSays = map[rdma.WCStatus][]rdma.WCStatus{
 	rdma.StatusLocLen:    {rdma.StatusLocQPOp},
 }
 
-// TestDevices: the suite of devices between an adapter and a device in software, both ways round, over IPv4 and IPv6; and again while packets get lost, come twice,
+// TestDevices: the suite of devices between an adapter and a device in software, both ways round, over IPv4 and IPv6, on a network that loses nothing and on one on which packets get lost, come twice,
 // late and spoiled, so that both repeat, refuse and are refused.
 func TestDevices(t *testing.T) {
-	for _, e := range wires {
+	for i, e := range wires {
 		for _, second := range []bool{false, true} {
-			for _, lossy := range []bool{false, true} {
-				name := fmt.Sprintf("%s/adapter second=%v/lossy=%v", e.family, second, lossy)
-				t.Run(name, func(t *testing.T) { e.devices(t, second, lossy) })
-			}
+			lossy := second == (i == 0) // each family, role and network with each of the others
+			name := fmt.Sprintf("%s/adapter second=%v/lossy=%v", e.family, second, lossy)
+			t.Run(name, func(t *testing.T) { e.devices(t, second, lossy) })
 		}
 	}
 }
@@ -169,7 +168,7 @@ func (e ends) devices(t *testing.T, second, lossy bool) {
 		Cut:     func() { faults.Cut() },
 		Timeout: 16, Short: 16, Slow: true, Truncates: true, WideWindows: true, Lossy: lossy, Also: adapterSays,
 		// These are about what one device does, and not about two.
-		Without: []string{"Attributes", "States", "LocalAccess", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks", "Drain", "DeadWindow"},
+		Without: []string{"Attributes", "States", "LocalAccess", "Datagrams", "WellKnown", "Self", "Overrun", "Busy", "Blocks"},
 	})
 	t.Logf("the device in software: %+v", sum)
 	// The first one asks, the second one answers.
@@ -224,13 +223,12 @@ func (i there) Dial(local, remote string, o transport.Options, s transport.Sink)
 
 // TestTransport: the suite of transports with an adapter at one end and a device in software at the other, both ways round, payloads sent and read.
 func TestTransport(t *testing.T) {
-	for _, e := range wires {
-		for _, software := range []string{"dials", "listens"} {
-			for _, from := range []int{0, 16 << 10} {
-				t.Run(fmt.Sprintf("%s/software %s/read from %d", e.family, software, from), func(t *testing.T) {
-					transporttest.Run(t, func(t testing.TB) *transporttest.Pair { return e.pair(t, software == "listens", from) })
-				})
-			}
+	for i, e := range wires {
+		for k, software := range []string{"dials", "listens"} {
+			from := []int{0, 16 << 10}[(i+k)%2] // each family and role with each of the others
+			t.Run(fmt.Sprintf("%s/software %s/read from %d", e.family, software, from), func(t *testing.T) {
+				transporttest.Run(t, func(t testing.TB) *transporttest.Pair { return e.pair(t, software == "listens", from) })
+			})
 		}
 	}
 }

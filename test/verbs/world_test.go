@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // retryTime is how long an adapter asks for an answer until it gives up: what a loss costs that nothing else tells of.
-var retryTime = 8 * rdma.AckTimeout(14)
+var retryTime = 7 * rdma.AckTimeout(14) // the kernel's device repeats six times
 
 // patience is for whatever works: machines are emulated, and busy.
 const patience = 2 * time.Minute
