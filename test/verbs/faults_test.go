@@ -28,8 +28,9 @@ func TestCuts(t *testing.T) {
 	for i := range 6 {
 		n := len(w.seen(0))
 		kind := fault.Kind(i % 2)
-		d.Apply(fault.Rule{Rail: w.rails[i/2%2], Kind: kind, For: 500 * time.Millisecond})
+		cut := inj.Apply(fault.Rule{Rail: w.rails[i/2%2], Kind: kind, For: patience}) // until it is noticed, however slow the machine is
 		w.until("the loss by "+kind.String(), func() bool { _, ok := w.find(n, braid.LaneDown); return ok })
+		inj.Withdraw(cut, nil)
 		w.until("the lane to come back", w.whole)
 	}
 	stop()

@@ -75,6 +75,26 @@ func TestListenerOutlivesDevices(t *testing.T) {
 	}
 }
 
+// TestRowMoves: an address that went and came may have another row of the port's table. What knows the old one is let go of, on either side.
+func TestRowMoves(t *testing.T) {
+	for _, addr := range []netip.Addr{addrA, addrB} {
+		s := newPairs(t, 74, quick)
+		c, d := s.works()
+		device := s.at(addr)[0]
+		for _, bare := range []bool{true, false} {
+			device.bare, device.moved = bare, !bare
+			device.say(rdma.Event{Type: rdma.EventGIDChange})
+			s.settle(time.Millisecond)
+			if device.gone == bare {
+				t.Errorf("%v: without the address %v, closed %v", addr, bare, device.gone)
+			}
+		}
+		s.settle(500 * time.Millisecond)
+		g, h := s.works()
+		s.idle(c, d, g, h)
+	}
+}
+
 // TestShortDown: a port that is back within a second keeps its device.
 func TestShortDown(t *testing.T) {
 	s := newPairs(t, 71, quick)

@@ -250,7 +250,12 @@ func (p *port) happened(e *rdma.Event) {
 	case rdma.EventCQOverrun:
 		p.lose(all, errOverrun)
 	case rdma.EventGIDChange:
-		if !slices.ContainsFunc(p.dev.GIDs(), func(g rdma.GIDEntry) bool { return g == p.ways.GID }) {
+		own, rows := p.ways.GID, p.dev.GIDs()
+		switch {
+		case slices.Contains(rows, own):
+		case slices.ContainsFunc(rows, func(g rdma.GIDEntry) bool { return g.GID == own.GID && g.Type == own.Type }):
+			p.gone(errOwnMoved) // it has another row now, and much here knows the old one
+		default:
 			p.lose(all, errOwnMoved)
 		}
 	case rdma.EventNeighbour:

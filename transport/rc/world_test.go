@@ -38,6 +38,7 @@ type nic struct {
 	gone   bool
 	plain  bool
 	bare   bool         // it has no address any more
+	moved  bool         // its address has another row
 	events []rdma.Event // that the device is to have said
 	deaf   bool         // it hears of no neighbour that moved
 	hooks  *hooks
@@ -51,7 +52,11 @@ func (n *nic) GIDs() []rdma.GIDEntry {
 	if n.hooks != nil && n.hooks.table != nil {
 		return n.hooks.table
 	}
-	return n.Device.GIDs()
+	rows := n.Device.GIDs()
+	if n.moved {
+		rows[0].Index++
+	}
+	return rows
 }
 
 // say has the device say an event.
