@@ -193,7 +193,11 @@ func (ep *endpoint) connect(m *wire.Message) error {
 		return err
 	}
 	o := &ep.f.o
-	a = rdma.QPAttr{State: rdma.RTS, SQPSN: ep.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: rnrRetry, MaxReads: out}
+	timeout := o.Timeout
+	if !can.PeerPort && m.Source != 0 { // an adapter's peer in software, which answers when its program makes progress
+		timeout = max(timeout, softTimeout)
+	}
+	a = rdma.QPAttr{State: rdma.RTS, SQPSN: ep.psn, Timeout: timeout, RetryCount: o.RetryCount, RNRRetry: rnrRetry, MaxReads: out}
 	mask = rdma.MaskSQPSN | rdma.MaskTimeout | rdma.MaskRetryCount | rdma.MaskRNRRetry | rdma.MaskMaxReads
 	return ep.qp.Modify(a, mask)
 }

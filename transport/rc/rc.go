@@ -72,6 +72,9 @@ type Options struct {
 	startPSN uint32
 }
 
+// softTimeout (1.07 s) is for peers in software.
+const softTimeout = 18
+
 const sendRing = 64 // work requests; a power of two
 
 func (o *Options) defaults() error {
@@ -85,7 +88,7 @@ func (o *Options) defaults() error {
 	or(&o.SendCQ, 4096)
 	or(&o.ReadBytes, 8<<20)
 	if o.Timeout == 0 {
-		o.Timeout = 18
+		o.Timeout = softTimeout
 	}
 	if o.RetryCount == 0 {
 		o.RetryCount = 7
