@@ -7,6 +7,8 @@ import (
 
 	"github.com/openbraid/braid/bench/duel"
 	"github.com/openbraid/braid/bench/rival"
+	"github.com/openbraid/braid/internal/perf/cpu"
+	"github.com/openbraid/braid/internal/perf/solo"
 )
 
 // What a figure is.
@@ -27,6 +29,17 @@ type contest struct {
 	label     string   // instead of the test's name
 	oneCore   bool     // both processes on one processor
 	absolute  bool     // the goal is about braid's own figure
+	solo      bool     // one process that sends to itself
+	lent      bool     // braid sends from memory of its allocator
+	owned     bool     // not against UCX: braid's Shared mode against its Owned mode
+}
+
+// peer is whom braid is compared with.
+func (c *contest) peer() string {
+	if c.owned {
+		return "owned"
+	}
+	return "ucx"
 }
 
 // name is what --tests chooses by.
@@ -67,6 +80,9 @@ func contests(quick bool) (all []contest) {
 				if strings.HasPrefix(t, "stream_") { // calls on streams wait, which takes shared workers
 					c.more = []string{"--shared"}
 				}
+				if c.lent {
+					c.more = []string{"--lent"}
+				}
 				if c.load.More = nil; t == "get" && c.figure == bandwidth {
 					c.load.More = []string{"-O", "32"} // one by default, on both sides
 				}
@@ -88,6 +104,11 @@ func contests(quick bool) (all []contest) {
 	either := shm(bandwidth)
 	either.ucx = []string{"posix,self", "posix,cma,self"}
 	add(either, "tag_bw am_bw", big, ge(1.6), ge(1.3), ge(1.2))
+	for _, test := range []string{"tag_bw", "am_bw"} { // the goal is that of near processors
+		c := either
+		c.lent, c.label = true, "lent/"+test
+		add(c, test, big, ge(4), ge(2.5), ge(2.2))
+	}
 	add(shm(bandwidth), "put_bw get", big, ge(0.95), ge(0.95), ge(1.2))
 	tcp := func(figure string) contest { return contest{transport: "tcp", figure: figure, ucx: []string{"tcp"}} }
 	add(tcp(latency), "tag_lat am_lat stream_lat", small, le(1))
@@ -99,6 +120,14 @@ func contests(quick bool) (all []contest) {
 		}
 		for _, c := range []contest{shm(latency), tcp(latency)} {
 			add(c, "am_lat", append([]int{}, append(between, 64*rival.KiB)...), duel.Goal{})
+		}
+	}
+	alone := contest{transport: "self", figure: latency, ucx: []string{"self"}, solo: true}
+	add(alone, "tag_lat am_lat put_lat", small, le(1))
+	for _, transport := range []string{"shm", "tcp"} {
+		for _, test := range []string{"tag_lat", "am_lat"} {
+			c := contest{transport: transport, figure: latency, label: "shared/" + test, owned: true}
+			add(c, test, small, le(1.25))
 		}
 	}
 	return append(all, crowded())
@@ -146,12 +175,32 @@ func (c *contest) compare(p *rival.Programs) duel.Comparison {
 		q.B = q.A
 		p = &q
 	}
-	goal := c.goal
+	d := duel.Comparison{Name: c.name(), Unit: c.unit(), Goal: c.goal, Theirs: c.theirs(p), Peer: c.peer()}
 	if c.absolute {
-		goal = duel.Goal{}
+		d.Goal = duel.Goal{}
 	}
-	return duel.Comparison{
-		Name: c.name(), Unit: c.unit(), Goal: goal, Ours: p.Braid(c.load, append([]string{"--transport", c.transport}, c.more...)...), Theirs: c.theirs(p), Peer: "ucx",
+	over := []string{"--transport", c.transport}
+	d.Ours = p.Braid(c.load, append(over, c.more...)...)
+	switch {
+	case c.solo:
+		d.Ours, d.Theirs = c.alone(p.A), p.UCXLoop(c.load, c.ucx[0])
+	case c.owned:
+		d.Ours, d.Theirs = p.Braid(c.load, append(over, "--shared")...), p.Braid(c.load, over...)
+	}
+	return d
+}
+
+// alone is braid in this process, on one processor.
+func (c *contest) alone(on string) duel.Runner {
+	return func(ctx context.Context) (float64, error) {
+		return cpu.OnThread(on, func() (float64, error) {
+			s, err := solo.New(ctx, c.load.Size)
+			if err != nil {
+				return 0, err
+			}
+			defer s.Close()
+			return s.Run(c.load.Test, c.load.Iters)
+		})
 	}
 }
 

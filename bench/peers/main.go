@@ -80,7 +80,10 @@ func (p *peers) run(ctx context.Context) (err error) {
 	if r.Limits, err = p.limits(ctx); err == nil {
 		err = p.contests(ctx, &r)
 	}
-	if len(r.Rows) == 0 && len(r.Skipped) == 0 && err == nil {
+	if err == nil {
+		r.Growth, err = p.growths(ctx)
+	}
+	if len(r.Rows)+len(r.Growth)+len(r.Skipped) == 0 && err == nil {
 		err = fmt.Errorf("--tests %s: nothing has such a name; names are such as shm/am_lat/8", p.Tests)
 	}
 	if p.Out != "" { // what was found before an error is worth as much

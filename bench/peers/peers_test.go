@@ -35,7 +35,7 @@ func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"shm/tag_lat/8" + latency: "<= 0.65", "shm/put_lat/8" + latency: "<= 1.05", "shm/am_bw/8" + rate: ">= 2", "shm/put_bw/8" + rate: ">= 1",
 		"shm/am_bw/16MiB" + bandwidth: ">= 1.2", "shm/get/1MiB" + bandwidth: ">= 0.95", "tcp/stream_bw/64KiB" + bandwidth: ">= 1.5", "tcp/am_bw/8" + rate: ">= 10",
-		"shm/one_core/am_lat/8" + latency: "<= 10",
+		"shm/one_core/am_lat/8" + latency: "<= 10", "self/am_lat/8" + latency: "<= 1", "shm/lent/am_bw/64KiB" + bandwidth: ">= 4", "shm/shared/tag_lat/8" + latency: "<= 1.25",
 	} {
 		if goals[name] != want {
 			t.Errorf("%s: goal %q, want %q", name, goals[name], want)
@@ -116,10 +116,10 @@ func TestOut(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name())
 	}
-	if want := []string{"peers.json", "peers.txt", "shm-bandwidth_MB_s.svg"}; !slices.Equal(names, want) {
+	if want := []string{"growth.json", "peers.json", "peers.txt", "shm-bandwidth_MB_s.svg"}; !slices.Equal(names, want) {
 		t.Fatalf("%q, want %q", names, want)
 	}
-	svg, err := os.ReadFile(filepath.Join(dir, names[2]))
+	svg, err := os.ReadFile(filepath.Join(dir, names[3]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ type report struct {
 	Quick   bool
 	Rows    []row
 	Limits  []limit
+	Growth  []growth
 	Skipped []string
 	Moved   int // pairs left out because the processors moved meanwhile
 }
@@ -33,6 +34,7 @@ type row struct {
 	Size      int        `json:"size"`
 	Figure    string     `json:"figure"`
 	Class     string     `json:"class"`
+	Peer      string     `json:"peer"` // whose figure stands as ucx: ucx, or braid's owned mode
 	Pairs     int        `json:"pairs"`
 	Braid     float64    `json:"braid"`
 	UCX       float64    `json:"ucx"`
@@ -46,7 +48,7 @@ type row struct {
 // row is what came of a contest.
 func (c *contest) row(d duel.Row) row {
 	r := row{
-		Transport: c.transport, Test: c.test(), Size: c.load.Size, Figure: c.figure, Class: string(d.Class), Pairs: d.Pairs, Braid: d.Ours, UCX: d.Theirs,
+		Transport: c.transport, Test: c.test(), Size: c.load.Size, Figure: c.figure, Class: string(d.Class), Peer: c.peer(), Pairs: d.Pairs, Braid: d.Ours, UCX: d.Theirs,
 		Ratio: d.Ratio.Median, Spread: [2]float64{d.Ratio.Low, d.Ratio.High}, Best: d.Best, Goal: c.goal.String(),
 	}
 	if c.goal.Is() {
@@ -74,7 +76,7 @@ func (r *report) print(out io.Writer) {
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"transport", "test", "size", "figure", "cores", "pairs", "braid", "ucx", "ratio", "95 %", "best", "goal", ""})
+	t.AppendHeader(table.Row{"transport", "test", "size", "figure", "cores", "pairs", "braid", "ucx or owned", "ratio", "95 %", "best", "goal", ""})
 	for _, l := range r.Rows {
 		verdict := ""
 		if l.GoalMet != nil {
@@ -86,6 +88,10 @@ func (r *report) print(out io.Writer) {
 			fmt.Sprintf("%.3g", l.Ratio), fmt.Sprintf("%.3g to %.3g", l.Spread[0], l.Spread[1]), fmt.Sprintf("%.3g", l.Best), l.Goal, verdict})
 	}
 	t.Render()
+	for _, g := range r.Growth {
+		fmt.Fprintf(out, "%s, %d endpoints: a message over one of them %s us, over all in turn %s us; %s and %s a second; %s bytes each, UCX %s\n", g.Transport, g.Endpoints,
+			duel.Number(g.One), duel.Number(g.All), duel.Number(g.Rate), duel.Number(g.RateAll), duel.Number(g.Bytes), duel.Number(g.UCX))
+	}
 	for _, l := range r.Limits {
 		fmt.Fprintf(out, "limit: %s, %s, %s: %s %s\n", l.Name, rival.SizeName(l.Size), l.Figure, duel.Number(l.Value), l.Class)
 	}
@@ -114,7 +120,7 @@ func (r *report) write(dir string) error {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	err := errors.Join(to("peers.json", r.json), to("peers.txt", func(w io.Writer) error { r.print(w); return nil }))
+	err := errors.Join(to("peers.json", r.json), to("growth.json", func(w io.Writer) error { return json.NewEncoder(w).Encode(r.Growth) }), to("peers.txt", func(w io.Writer) error { r.print(w); return nil }))
 	for _, p := range r.plots() {
 		err = errors.Join(err, to(p.file(), p.svg))
 	}
@@ -124,7 +130,7 @@ func (r *report) write(dir string) error {
 // plots are one for each transport and figure of which there are two sizes at least.
 func (r *report) plots() (list []*plot) {
 	for _, l := range r.Rows {
-		if l.Figure == rate {
+		if l.Figure == rate || l.Peer != "ucx" {
 			continue
 		}
 		i := slices.IndexFunc(list, func(p *plot) bool { return p.transport == l.Transport && p.figure == l.Figure })

@@ -101,16 +101,29 @@ func (p *Programs) UCX(l Load, tls string) func(context.Context) (float64, error
 		if err := wait(ctx, port, ended); err != nil {
 			return 0, err
 		}
-		client := p.ucxCommand(ctx, tls, p.A, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.Test)}, l.args()...)...)
-		var errOut bytes.Buffer
-		client.Stderr = &errOut
-		out, err := client.Output()
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w: %s", strings.Join(client.Args, " "), err, strings.TrimSpace(errOut.String()))
-		}
-		r, err := parseUCX(string(out))
-		return l.Pick(&r), err
+		return p.ucxFigure(p.ucxCommand(ctx, tls, p.A, append([]string{"127.0.0.1", "-p", port, "-v", "-f", "-t", ucxTest(l.Test)}, l.args()...)...), l)
 	}
+}
+
+// UCXLoop runs the load within one process that sends to itself.
+func (p *Programs) UCXLoop(l Load, tls string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, RunWithin)
+		defer cancel()
+		return p.ucxFigure(p.ucxCommand(ctx, tls, p.A, append([]string{"-l", "-v", "-f", "-t", ucxTest(l.Test)}, l.args()...)...), l)
+	}
+}
+
+// ucxFigure runs a command that prints figures, and picks one.
+func (p *Programs) ucxFigure(cmd *exec.Cmd, l Load) (float64, error) {
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(errOut.String()))
+	}
+	r, err := parseUCX(string(out))
+	return l.Pick(&r), err
 }
 
 func (p *Programs) ucxCommand(ctx context.Context, tls, cpu string, args ...string) *exec.Cmd {

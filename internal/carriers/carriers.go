@@ -59,13 +59,18 @@ func RC(transports []string) bool {
 	return slices.Contains(transports, "rc") || slices.Contains(transports, "verbs")
 }
 
+// Shared is what shared memory is told.
+func Shared(n config.Node) shm.Options {
+	return shm.Options{Limit: n.Shm.Limit, PeerLimit: n.Shm.PeerLimit, Read: shm.When(n.Shm.Read)}
+}
+
 // Here is what they run over within this host, besides: faults stand in front of it, too.
 func Here(n config.Node, faults *fault.Injector) []transport.Transport {
 	named := len(n.Transports) == 0 || slices.Contains(n.Transports, shm.Host)
 	if !named || shm.Prefix() == "" {
 		return nil
 	}
-	o := shm.Options{Limit: n.ShmLimit}
+	o := Shared(n)
 	if faults != nil {
 		return []transport.Transport{shmfaulty.New(o, faults)}
 	}

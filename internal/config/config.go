@@ -62,7 +62,14 @@ type Node struct {
 	Secret     string
 	Sockets    Sockets
 	RC         RC
-	ShmLimit   int
+	Shm        Shm
+}
+
+// Shm is what shared memory is told.
+type Shm struct {
+	Limit     int // bytes, of all lanes
+	PeerLimit int // bytes, of those with one process
+	Read      int // index into the key's words
 }
 
 // RC is what RDMA is told.

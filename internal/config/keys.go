@@ -94,8 +94,12 @@ var Keys = []Key{
 		Text: "Payloads of this size and more are read by the peer (RDMA READ) instead of being sent, if both sides say so", field: func(n *Node) any { return &n.RC.ReadFrom }},
 	{Name: "rc-port", Kind: Count, Auto: "any", Least: 1, Most: 1<<16 - 1,
 		Text: "UDP port of devices in software that dial: 4791 where adapters are to be reached, which reach no other", field: func(n *Node) any { return &n.RC.Port }},
-	{Name: "shm-limit", Kind: Size, Default: "256MiB", Least: 1 << 20, Most: 1 << 40,
-		Text: "Shared memory that a worker may have mapped: 1.3 MB for each lane; beyond it peers come by the network", field: func(n *Node) any { return &n.ShmLimit }},
+	{Name: "shm-limit", Kind: Size, Default: "512MiB", Least: 1 << 20, Most: 1 << 40,
+		Text: "Shared memory that the lanes of all workers may have mapped: 1.3 MB for each; beyond it peers come by the network", field: func(n *Node) any { return &n.Shm.Limit }},
+	{Name: "shm-peer-limit", Kind: Size, Default: "64MiB", Least: 1 << 20, Most: 1 << 40,
+		Text: "How much of that may be with one process", field: func(n *Node) any { return &n.Shm.PeerLimit }},
+	{Name: "shm-read", Kind: Word, Default: "measured", Words: []string{"measured", "always", "never"},
+		Text: "When large payloads are read by their receiver from where they stand (process_vm_readv) instead of being copied through shared memory by both sides: when that is sooner done and system calls are not filtered (seccomp), always where the system lets him, or never", field: func(n *Node) any { return &n.Shm.Read }},
 }
 
 // Reserved are variables with the prefix of settings that are none: the file of settings, and what this project's tests read. Nobody is
@@ -122,6 +126,7 @@ var Reserved = []string{
 	"BRAID_SEEDS",
 	"BRAID_SHM_BORROW",
 	"BRAID_SHM_CHILD",
+	"BRAID_SHM_FORBID",
 	"BRAID_SOAK",
 	"BRAID_UPDATE",
 	"BRAID_VERBS_LOCAL",

@@ -233,6 +233,13 @@ func (c *client) begin(total uint64) error {
 		n.Pieces = c.p.Lists.Sizes
 	}
 	c.head, c.body = make([]byte, c.p.Header), make([]byte, c.p.Size)
+	if c.p.Lent && c.p.Size > 0 {
+		mem, err := c.node.Alloc(c.p.Size)
+		if err != nil {
+			return err
+		}
+		c.body = mem.Bytes()
+	}
 	switch {
 	case c.test.Put && c.test.Latency:
 		spot := puts.SpotOf(c.p.Size, c.test.Signal)

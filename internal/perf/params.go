@@ -26,6 +26,7 @@ type Params struct {
 	Warmup      int           // operations before those that are measured
 	Outstanding int           // operations posted and not done; 0: 32, and 1 for latency, get and fetches
 	Verify      bool          // who receives checks each byte and each number
+	Lent        bool          // the client sends from memory of Node.Alloc, or gets into it
 	Percentile  float64
 	More        bool // this client has another test for the server: one that serves once waits for it
 

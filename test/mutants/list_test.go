@@ -291,5 +291,7 @@ var mutants = []mutant{
 
 	{"a fence does not hold what is done without a frame", "internal/outbox/direct.go", "		_, free = b.book.Sole(barrier)\n", "", ". -run TestDirectBehindFence"},
 	{"a borrower who died inside is waited for", "transport/shm/loan/desk_linux.go", "l.shut() && !l.tie.over()", "l.shut()", "./transport/shm -run TestKilledInside"},
+	{"what was read from a place that changed meanwhile is handed over", "transport/shm/fetch.go", "		if is == at {", "		if is != 0 {", "./transport/shm -run TestChangedWhileRead"},
+	{"what is offered stays so when the connection is given up", "transport/shm/ending.go", "	ep.withdraw()\n", "", "./transport/shm -run TestGivenUpOffered"},
 	{"quiesce leaves the gates open", "transport/shm/lend.go", "	ep.lent.Shut(ep.f.desk)\n", "", "./transport/shm -run TestLendAgain"},
 }

@@ -78,6 +78,9 @@ func factory(host string, o shm.Options) transporttest.Factory {
 
 func TestConformance(t *testing.T) {
 	t.Run("made-up names", func(t *testing.T) { transporttest.Run(t, factory(shm.Host, shm.Options{})) })
+	t.Run("read in place", func(t *testing.T) {
+		transporttest.Run(t, factory(shm.Host, shm.Options{Slots: 64, Data: 128 << 10, Read: shm.Always}))
+	})
 	t.Run("tiny rings", func(t *testing.T) {
 		transporttest.Run(t, factory(shm.Host, shm.Options{Slots: 8, Data: 128 << 10}))
 	})

@@ -6,7 +6,7 @@
 //	unix socket: the handshake; one byte wakes who sleeps; its end is the peer's end
 //
 // docs/shm.md has the pictures: segment, handshake, sleeping, what is believed. Who may import it: programs (through the root package), tests. It imports transport,
-// internal/{fsm, ledger, mpool, poll} and its two halves ring and segment.
+// internal/{fsm, ledger, mpool, poll} and its own rooms: ring and segment, greeting, frames, bulk, cma, loan.
 //
 // Invariants:
 //
@@ -19,4 +19,5 @@
 //  6. What the peer published before its end is read before OnError.
 //  7. Each segment counts against the limit from before it is made until it is unmapped, and is unmapped with the connection.
 //  8. Only the owner touches an Iface; only buffers may be given back by others.
+//  9. A payload that stands in the peer's memory is handed over only if its place is what it was when it was read; and before such memory is given back the place is changed.
 package shm

@@ -25,7 +25,7 @@ func (ep *endpoint) Quiesce() {
 		ep.hangUp() // nothing more can come
 		return
 	}
-	ep.recv.data.drop()
+	ep.recv.data.Drop()
 }
 
 // PurgeOutstanding implements transport.Endpoint.
@@ -43,11 +43,8 @@ func (ep *endpoint) Cancel(err error) {
 	ep.settle()
 }
 
-// Detach implements transport.Endpoint. What waits to be written is looked up in the books, so it follows.
-func (ep *endpoint) Detach(match func(transport.Completer) bool) { ep.led.Detach(match) }
-
 // Unplace implements transport.Endpoint.
-func (ep *endpoint) Unplace() { ep.recv.data.unplace() }
+func (ep *endpoint) Unplace() { ep.recv.data.Unplace() }
 
 // Close implements transport.Endpoint.
 func (ep *endpoint) Close() {
@@ -101,7 +98,7 @@ func (ep *endpoint) hangUp() {
 		ep.rise(false) // it is not counted any more
 	}
 	if ep.seg != nil {
-		ep.f.mapped -= len(ep.seg.Bytes())
+		ep.f.budget.Give(ep.peer, len(ep.seg.Bytes()))
 		ep.seg.Close()
 		ep.seg, ep.out, ep.in = nil, nil, nil
 	}
@@ -110,6 +107,7 @@ func (ep *endpoint) hangUp() {
 // silence drops what is not in the ring yet. No frame goes out after it.
 func (ep *endpoint) silence() {
 	ep.send.drop()
+	ep.withdraw()
 	ep.acks.Now, ep.blocked = false, false
 	if ep.seg != nil && ep.fd >= 0 && ep.fault&Mute == 0 {
 		ep.rouse() // for what is
@@ -121,9 +119,9 @@ func (ep *endpoint) settle() {
 	switch {
 	case ep.led.Len() > 0:
 	case ep.f.turn.watched || !ep.writes():
-		ep.send.keep.release()
+		ep.send.keep.Release()
 	default:
-		ep.send.keep.fill = 0
+		ep.send.keep.Reuse()
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/frames"
+	"github.com/openbraid/braid/transport/shm/greeting"
 	"github.com/openbraid/braid/transport/shm/loan"
 	"github.com/openbraid/braid/transport/shm/ring"
 	"github.com/openbraid/braid/transport/shm/segment"
@@ -35,7 +37,7 @@ type endpoint struct {
 	led      ledger.Ledger
 	send     outbox
 	recv     inbox
-	acks     acks
+	acks     frames.Acks
 	lent     loan.Lent
 	borrowed loan.Borrowed
 	due
@@ -43,10 +45,11 @@ type endpoint struct {
 
 // link is the connection itself; hangUp ends it.
 type link struct {
-	fd  int              // the socket; -1: gone
-	seg *segment.Segment // nil: gone, and out and in with it
-	out *ring.Writer
-	in  *ring.Reader
+	fd   int              // the socket; -1: gone
+	peer int              // process, as the system says
+	seg  *segment.Segment // nil: gone, and out and in with it
+	out  *ring.Writer
+	in   *ring.Reader
 
 	lies bool   // this side has said that it sleeps
 	wake uint32 // what there is for the peer since he was last roused
@@ -132,7 +135,7 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 	ep.setWindow(o)
 	f.adopt(ep)
 	f.turn.expected++
-	if err := ep.connect(offer{f.shape(), f.number}); err != nil {
+	if err := ep.connect(greeting.Offer{Shape: f.shape(), Number: f.number, Mark: f.offered()}); err != nil {
 		f.lacks("dial", remote, err)
 		ep.fail("dial", err) // from Progress, as any other reason why it can't stand
 	}
@@ -143,31 +146,31 @@ func (f *iface) Dial(local, remote string, o transport.Options, s transport.Sink
 func portName(number uint32) string { return strconv.Itoa(1 + int(number%65535)) }
 
 // connect makes the segment and offers it.
-func (ep *endpoint) connect(o offer) error {
+func (ep *endpoint) connect(o greeting.Offer) error {
 	f := ep.f
 	fd, err := segment.Dial(ep.remote)
 	if err != nil {
 		return err
 	}
 	ep.fd = fd
-	if err := f.mayCome(fd); err != nil {
+	if ep.peer, err = f.mayCome(fd); err != nil {
 		return err
 	}
-	size := o.shape.Size()
-	if err := f.reserve(2 * size); err != nil {
+	size := o.Shape.Size()
+	if err := f.budget.Take(ep.peer, 2*size); err != nil {
 		return err
 	}
 	seg, err := segment.Create(2 * size)
+	if err == nil {
+		if err = segment.Send(fd, o.Bytes(), seg.FD()); err != nil {
+			seg.Close()
+		}
+	}
 	if err != nil {
-		f.mapped -= 2 * size
+		f.budget.Give(ep.peer, 2*size)
 		return err
 	}
-	if err := segment.Send(fd, o.bytes(), seg.FD()); err != nil {
-		seg.Close()
-		f.mapped -= 2 * size
-		return err
-	}
-	if err := ep.rings(seg, seg.Bytes()[:size], seg.Bytes()[size:], o.shape); err != nil {
+	if err := ep.rings(seg, seg.Bytes()[:size], seg.Bytes()[size:], o.Shape); err != nil {
 		return err
 	}
 	if err := f.watch(fd, watched{ep: ep}); err != nil {
@@ -189,24 +192,15 @@ func (f *iface) lacks(op, peer string, err error) (short bool) {
 	return short
 }
 
-// reserve counts shared memory against the limit.
-func (f *iface) reserve(size int) error {
-	if f.mapped+size > f.o.Limit {
-		return fmt.Errorf("%w: %d bytes more, it has %d of %d", ErrLimit, size, f.mapped, f.o.Limit)
-	}
-	f.mapped += size
-	return nil
-}
-
 // attach maps what a peer passed.
-func (f *iface) attach(fd, size int) (*segment.Segment, error) {
-	if err := f.reserve(size); err != nil {
+func (f *iface) attach(peer, fd, size int) (*segment.Segment, error) {
+	if err := f.budget.Take(peer, size); err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
 	seg, err := segment.Attach(fd, size)
 	if err != nil {
-		f.mapped -= size
+		f.budget.Give(peer, size)
 	}
 	return seg, err
 }
@@ -220,16 +214,17 @@ func (ep *endpoint) answered() int {
 	if fd >= 0 {
 		unix.Close(fd)
 	}
-	c, ok := parseAnswer(ep.f.message[:max(n, 0)])
+	a, ok := greeting.ParseAnswer(ep.f.message[:max(n, 0)])
 	switch {
 	case err != nil || n == 0:
 		ep.broke(ep.wrap("dial", errGone))
 	case !ok:
 		ep.broke(ep.wrap("dial", fmt.Errorf("%w: what came is no answer", transport.ErrProtocol)))
-	case c != welcome:
-		ep.broke(ep.wrap("dial", c.err()))
+	case a.Code != greeting.Welcome:
+		ep.broke(ep.wrap("dial", a.Code.Err()))
 	default:
 		ep.note(evStands)
+		ep.tryPeer(a.Mark)
 		ep.soil() // what was posted meanwhile
 		ep.sink.Connected()
 	}

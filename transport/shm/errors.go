@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/budget"
+	"github.com/openbraid/braid/transport/shm/greeting"
 )
 
 // Error is what goes wrong here.
@@ -19,13 +21,13 @@ var (
 	// ErrSystem: this system has no shared memory of the kind that is needed.
 	ErrSystem = errors.New("shared memory is built for Linux only")
 	// ErrUser: the process at the other end belongs to somebody else.
-	ErrUser = errors.New("the peer is another user's process")
+	ErrUser = greeting.ErrUser
 	// ErrVersion: the process at the other end is of another version.
-	ErrVersion = errors.New("the peer's shared memory is of another version")
-	// ErrLimit: the worker has as much shared memory as it may have.
-	ErrLimit = errors.New("the limit of shared memory is reached")
+	ErrVersion = greeting.ErrVersion
+	// ErrLimit: the node, or the peer with it, has as much shared memory as it may have.
+	ErrLimit = budget.ErrLimit
 	// ErrAddress: an address that is not of this transport.
 	ErrAddress = errors.New("not an address of this transport")
 	// ErrRefused: the peer did not take the connection.
-	ErrRefused = errors.New("the peer refuses")
+	ErrRefused = greeting.ErrRefused
 )

@@ -16,7 +16,7 @@ func hint(err error) string {
 	case errors.Is(err, ErrVersion):
 		return "build both programs of one version of braid"
 	case errors.Is(err, ErrLimit):
-		return "raise the setting shm-limit (Options.Limit of the transport), or have smaller rings"
+		return "raise the setting that is named (Options.Limit or PeerLimit of the transport), or have smaller rings"
 	case errors.Is(err, segment.ErrSpace):
 		return "free some memory, or have smaller rings: Options.Slots and Data of the transport"
 	case errors.Is(err, unix.ECONNREFUSED):

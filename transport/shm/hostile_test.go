@@ -72,6 +72,11 @@ func turns(n int, cond func() bool, all ...*iface) bool {
 	return cond()
 }
 
+func mapped(f *iface) int {
+	n, _ := f.budget.Used()
+	return n
+}
+
 func never() bool { return false }
 
 // TestGarbage: a peer that writes anything into the memory that is shared costs its own connection and nothing else: no panic, no frame beyond the limits,
@@ -134,8 +139,8 @@ func TestGarbage(t *testing.T) {
 	}
 	good.ep.Close()
 	peer.ep.Close()
-	if turns(3, never, a, b); a.mapped != 0 || b.mapped != 0 {
-		t.Errorf("%d and %d bytes are still mapped", a.mapped, b.mapped)
+	if turns(3, never, a, b); mapped(a)+mapped(b) != 0 {
+		t.Errorf("%d and %d bytes are still mapped", mapped(a), mapped(b))
 	}
 }
 
@@ -188,6 +193,9 @@ func child(addr string) {
 	}
 	if os.Getenv("BRAID_SHM_BORROW") != "" {
 		borrower(f.(*iface), p)
+	}
+	if os.Getenv("BRAID_SHM_FORBID") != "" {
+		forbidden(addr)
 	}
 	for i := 0; ; i++ {
 		if p.up {
@@ -254,8 +262,8 @@ func TestKilled(t *testing.T) {
 		sum += p.got
 		p.ep.Close()
 		l.Close()
-		if turns(2, never, f); f.mapped != 0 || len(f.eps) > 0 || len(f.byFD) > 0 {
-			t.Fatalf("round %d: %d bytes, %d endpoints, %d descriptors are left", i, f.mapped, len(f.eps), len(f.byFD))
+		if turns(2, never, f); mapped(f) != 0 || len(f.eps) > 0 || len(f.byFD) > 0 {
+			t.Fatalf("round %d: %d bytes, %d endpoints, %d descriptors are left", i, mapped(f), len(f.eps), len(f.byFD))
 		}
 	}
 	t.Logf("%d deaths, %d frames", rounds, sum)

@@ -12,6 +12,9 @@ import (
 	"github.com/openbraid/braid/internal/mpool"
 	"github.com/openbraid/braid/internal/poll"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/budget"
+	"github.com/openbraid/braid/transport/shm/cma"
+	"github.com/openbraid/braid/transport/shm/frames"
 	"github.com/openbraid/braid/transport/shm/loan"
 	"github.com/openbraid/braid/transport/shm/ring"
 )
@@ -44,15 +47,23 @@ type iface struct {
 	later []*endpoint // Progress has
 	owing []*endpoint // acknowledgements that may wait a little
 	stock
+	sight
 	scratch
 }
 
 // stock is the shared memory that there is.
 type stock struct {
-	mapped int  // bytes
+	budget *budget.Budget
 	lacked bool // that there is none was said
 	desk   *loan.Desk
 	news   uint32 // of it that the peers were told
+}
+
+// sight is what this side lets others read, and may read itself.
+type sight struct {
+	mark    *cma.Mark // of this process; its address is what peers know
+	mayRead bool      // the memory of peers
+	refused bool      // that it can't be read any more was said
 }
 
 // turn is where Progress and sleeping stand.
@@ -86,8 +97,10 @@ func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 	if err := shape.Check(); err != nil {
 		return nil, newError(Error{Op: "open", Err: err})
 	}
-	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(chunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
-	f.turn.watched, f.desk = true, &s.desk
+	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(frames.ChunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
+	f.mark = cma.NewMark(env.Rand)
+	f.mayRead = s.o.Read == cma.Always || s.o.Read == cma.Measured && cma.Filtered() == nil
+	f.turn.watched, f.desk, f.budget = true, &s.desk, &s.budget
 	err := f.poll.Open()
 	if err != nil {
 		return nil, newError(Error{Op: "open", Err: err})
@@ -100,6 +113,14 @@ func (s *shm) Open(env transport.Env) (transport.Iface, error) {
 		return nil, newError(Error{Op: "open", Err: err})
 	}
 	return f, nil
+}
+
+// offered is the mark that peers get.
+func (f *iface) offered() (m cma.Mark) {
+	if f.o.Read != cma.Never {
+		m = *f.mark
+	}
+	return m
 }
 
 func (f *iface) shape() ring.Shape { return ring.Shape{Slots: f.o.Slots, Data: f.o.Data} }
@@ -221,16 +242,16 @@ func (f *iface) overdue() {
 		a := &ep.acks
 		switch {
 		case !ep.owes() || a.Now:
-		case a.until == 0:
-			a.until = now + ledger.AckDelay
+		case a.Until == 0:
+			a.Until = now + ledger.AckDelay
 			return false
-		case a.until > now:
+		case a.Until > now:
 			return false
 		default:
 			a.Now = true
 			ep.soil()
 		}
-		a.until, a.listed = 0, false
+		a.Until, a.Listed = 0, false
 		return true
 	})
 }
@@ -252,7 +273,7 @@ func (f *iface) Deadline() (at time.Duration) {
 		}
 	}
 	for _, ep := range f.owing {
-		sooner(ep.acks.until)
+		sooner(ep.acks.Until)
 	}
 	for _, g := range f.guests {
 		sooner(g.until)

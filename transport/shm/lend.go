@@ -27,7 +27,7 @@ func (ep *endpoint) Borrow(key transport.MemKey) *transport.Window {
 	}
 	if ep.borrowed.Ask(key) {
 		ep.f.turn.expected++
-		ep.sayKey(flagAsk, key)
+		ep.sayOwn(flagAsk, key[:])
 	}
 	return nil
 }
@@ -35,21 +35,23 @@ func (ep *endpoint) Borrow(key transport.MemKey) *transport.Window {
 // expects counts what the socket is to bring, after something that may have changed it.
 func (ep *endpoint) expects(before int) { ep.f.turn.expected += ep.borrowed.Waiting() - before }
 
-// sayKey puts a control frame of the transport's own in line.
-func (ep *endpoint) sayKey(flag uint8, key transport.MemKey) {
-	ep.send.ctl = append(ep.send.ctl, key[:]...)
-	ep.say(ring.Header{Flags: flagControl | flag, Size: uint32(len(key))})
+// sayOwn puts a control frame of the transport's own in line.
+func (ep *endpoint) sayOwn(flag uint8, body []byte) { ep.say(own(flag, body), nil, body) }
+
+// own is the header of such a frame.
+func own(flag uint8, body []byte) ring.Header {
+	return ring.Header{Flags: flagControl | flag, Size: uint32(len(body))}
 }
 
 // asked answers a peer who wants to borrow. What can't be lent is recalled at once.
 func (ep *endpoint) asked(key transport.MemKey) error {
-	var what transport.Loan
-	if s, ok := ep.sink.(transport.Loaner); ok {
+	what, sent := ep.lent.Sent(key)
+	if s, ok := ep.sink.(transport.Loaner); ok && !sent {
 		what = s.Lend(key)
 	}
 	ok, err := ep.lent.Ask(ep.f.desk, ep.fd, what, key)
 	if err == nil && !ok {
-		ep.sayKey(flagRecall, key)
+		ep.sayOwn(flagRecall, key[:])
 	}
 	return err
 }
@@ -60,20 +62,27 @@ func (ep *endpoint) recalled(key transport.MemKey) error {
 	return ep.borrowed.Recalled(key)
 }
 
-// own takes what the transports say to each other: an acknowledgement, or something about memory that is lent.
+// own takes what the transports say to each other: an acknowledgement, or something about memory that is lent or read.
 func (ep *endpoint) own(h ring.Header, body []byte) {
 	var key transport.MemKey
-	copy(key[:], body)
+	what := key[:copy(key[:], body)]
 	ep.done()
 	ep.hear(h)
-	if ep.state != up || h.Size == 0 {
+	if ep.state != up {
 		return
 	}
-	tell := ep.recalled
-	if h.Flags&flagAsk != 0 {
-		tell = ep.asked
+	var err error
+	switch h.Flags & flagsOwn {
+	case flagAsk:
+		err = ep.asked(key)
+	case flagRecall:
+		err = ep.recalled(key)
+	case flagReads:
+		err = ep.reads(what)
+	case flagResume:
+		err = ep.resumed(what)
 	}
-	if err := tell(key); err != nil {
+	if err != nil {
 		ep.broke(ep.wrap("connection", err))
 	}
 }
@@ -83,9 +92,13 @@ func (ep *endpoint) owns(h ring.Header) bool {
 	if h.Flags&flagControl == 0 || h.Head != 0 {
 		return false
 	}
-	switch h.Flags & (flagAsk | flagRecall) {
+	switch h.Flags & flagsOwn {
 	case 0:
 		return h.Size == 0
+	case flagReads:
+		return h.Size == 0 || (h.Size == 8 || h.Size == uint32(len(transport.MemKey{}))) && ep.lim.data
+	case flagResume:
+		return (h.Size == 0 || h.Size == uint32(len(transport.MemKey{}))) && ep.lim.data
 	case flagAsk, flagRecall:
 		return h.Size == uint32(len(transport.MemKey{})) && ep.lim.data
 	}
@@ -108,8 +121,12 @@ func (ep *endpoint) listen() (gone bool, err error) {
 			if cut {
 				n = 0
 			}
-			if err := ep.borrowed.Here(ep.f.message[:n], fd); err != nil {
+			key, sent, err := ep.borrowed.Here(ep.f.message[:n], fd)
+			if err != nil {
 				return false, err
+			}
+			if sent {
+				ep.sayOwn(flagResume, key[:])
 			}
 		}
 	}
@@ -130,7 +147,7 @@ func (f *iface) tidy() {
 		for i := 0; i < len(f.eps); i++ {
 			if ep := f.eps[i]; ep.writes() {
 				for _, key := range ep.lent.Revoked(f.desk) {
-					ep.sayKey(flagRecall, key)
+					ep.sayOwn(flagRecall, key[:])
 				}
 			}
 		}

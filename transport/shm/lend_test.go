@@ -63,6 +63,11 @@ func newShop(t *testing.T, size int) *shop {
 	return s
 }
 
+func keyBytes(b byte) []byte {
+	key := transport.MemKey{b}
+	return key[:]
+}
+
 func (s *shop) until(what string, cond func() bool) {
 	s.Helper()
 	for end := time.Now().Add(20 * time.Second); !turns(300, cond, s.own, s.borrow); {
@@ -296,14 +301,14 @@ func TestLendGarbage(t *testing.T) {
 	s := newShop(t, 100)
 	a, server := s.connect()
 	s.borrowed(a, 2)
-	a.ep.(*endpoint).sayKey(flagAsk, transport.MemKey{2})
+	a.ep.(*endpoint).sayOwn(flagAsk, keyBytes(2))
 	s.until("an end", func() bool { return s.server.err != nil })
 	if !errors.Is(s.server.err, transport.ErrProtocol) || server.state != broken {
 		t.Errorf("asked twice: %v", s.server.err)
 	}
 	s.server.err = nil
 	b, server := s.connect()
-	server.sayKey(flagRecall, transport.MemKey{77})
+	server.sayOwn(flagRecall, keyBytes(77))
 	s.until("an end", func() bool { return b.err != nil })
 	if !errors.Is(b.err, transport.ErrProtocol) {
 		t.Errorf("recalled what was not lent: %v", b.err)

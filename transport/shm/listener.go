@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/greeting"
 	"github.com/openbraid/braid/transport/shm/segment"
 )
 
@@ -145,8 +146,8 @@ func (l *listener) accept() (n int) {
 			l.f.guests[0].leave() // who has said nothing for longest
 		}
 		g := &guest{l: l, fd: fd, until: l.f.env.Now() + guestTime}
-		if err := l.f.mayCome(fd); err != nil {
-			g.refuse(otherUser)
+		if g.peer, err = l.f.mayCome(fd); err != nil {
+			g.refuse(greeting.OtherUser)
 			continue
 		}
 		if l.f.watch(fd, watched{guest: g}) != nil {
@@ -178,18 +179,19 @@ func (f *iface) resume() {
 }
 
 // mayCome asks the system whose process is at the other end.
-func (f *iface) mayCome(fd int) error {
-	_, uid, err := segment.Peer(fd)
+func (f *iface) mayCome(fd int) (process int, err error) {
+	process, uid, err := segment.Peer(fd)
 	if err == nil && uid != unix.Geteuid() && !f.o.AnyUser {
 		err = fmt.Errorf("%w: user %d, this one is %d", ErrUser, uid, unix.Geteuid())
 	}
-	return err
+	return process, err
 }
 
 // guest is a connection that has not said what it offers.
 type guest struct {
 	l     *listener
 	fd    int
+	peer  int // process
 	until time.Duration
 }
 
@@ -210,11 +212,11 @@ func (g *guest) hear() int {
 		g.leave()
 		return 1
 	}
-	o, c := parseOffer(f.message[:n])
-	if c == welcome && (cut || fd < 0) {
-		c = badOffer
+	o, c := greeting.ParseOffer(f.message[:n])
+	if c == greeting.Welcome && (cut || fd < 0) {
+		c = greeting.BadOffer
 	}
-	if c != welcome {
+	if c != greeting.Welcome {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
@@ -226,13 +228,13 @@ func (g *guest) hear() int {
 }
 
 // admit makes an endpoint of the guest.
-func (g *guest) admit(o offer, fd int) {
+func (g *guest) admit(o greeting.Offer, fd int) {
 	f, l := g.l.f, g.l
-	seg, err := f.attach(fd, 2*o.shape.Size())
+	seg, err := f.attach(g.peer, fd, 2*o.Shape.Size())
 	if err != nil {
-		c := badOffer
+		c := greeting.BadOffer
 		if f.lacks("accept", l.addr, err) {
-			c = noRoom
+			c = greeting.NoRoom
 		}
 		g.refuse(c)
 		return
@@ -241,13 +243,13 @@ func (g *guest) admit(o offer, fd int) {
 	if host != Host {
 		host, _, _ = net.SplitHostPort(l.addr)
 	}
-	ep := f.endpoint(l.addr, net.JoinHostPort(host, portName(o.number)))
+	ep := f.endpoint(l.addr, net.JoinHostPort(host, portName(o.Number)))
 	ep.state = up
-	ep.fd = g.fd
+	ep.fd, ep.peer = g.fd, g.peer
 	g.fd = -1
 	g.leave()
-	half := o.shape.Size()
-	if err := ep.rings(seg, seg.Bytes()[half:], seg.Bytes()[:half], o.shape); err != nil {
+	half := o.Shape.Size()
+	if err := ep.rings(seg, seg.Bytes()[half:], seg.Bytes()[:half], o.Shape); err != nil {
 		ep.Close()
 		return
 	}
@@ -260,15 +262,16 @@ func (g *guest) admit(o offer, fd int) {
 	}
 	ep.sink = sink
 	ep.setWindow(opts)
-	if err := segment.Send(ep.fd, answerBytes(welcome), -1); err != nil {
+	if err := segment.Send(ep.fd, greeting.Answer{Mark: f.offered()}.Bytes(), -1); err != nil {
 		ep.fail("accept", err)
 	}
 	f.adopt(ep)
+	ep.tryPeer(o.Mark)
 }
 
 // refuse says why not, and hangs up.
-func (g *guest) refuse(c code) {
-	_ = segment.Send(g.fd, answerBytes(c), -1)
+func (g *guest) refuse(c greeting.Code) {
+	_ = segment.Send(g.fd, greeting.Answer{Code: c}.Bytes(), -1)
 	g.leave()
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/frames"
 	"github.com/openbraid/braid/transport/shm/ring"
 )
 
@@ -14,6 +15,10 @@ const (
 	turnBytes = 512 << 10 // taken of one endpoint in one turn, before the others have theirs
 	pieceCost = 64        // what a piece counts at least
 	placeFrom = 4 << 10   // a payload of this size is worth asking for a place
+
+	// heardFrames is up to how many acknowledged frames are left until nothing comes: to end them takes a tenth of what a message takes, and the message is
+	// waited for. Who sleeps leaves none.
+	heardFrames = 32
 )
 
 // turn takes what arrived, and goes on with what waits for room.
@@ -24,9 +29,9 @@ func (ep *endpoint) turn() (n int) {
 	if ep.state != up && ep.state != quiesced {
 		return 0
 	}
-	if ep.in != nil && ep.fault&Deaf == 0 && ep.in.Ready() {
+	if ep.in != nil && ep.fault&Deaf == 0 && ep.ready() {
 		n = ep.receive()
-	} else if ep.acks.heard != 0 {
+	} else if ep.acks.Heard != 0 {
 		n = ep.settleHeard()
 	}
 	if ep.blocked && ep.writes() && ep.out.Freed() {
@@ -64,7 +69,7 @@ var errCut = errors.New("cut by a fault")
 
 // receive takes what has arrived, as much as one turn may.
 func (ep *endpoint) receive() (n int) {
-	for budget := turnBytes; budget > 0 && ep.in != nil; {
+	for budget := turnBytes; budget > 0 && ep.in != nil && ep.recv.reading != withheld; {
 		h, body, ok, err := ep.in.Next()
 		if err != nil {
 			ep.broke(ep.wrap("connection", fmt.Errorf("%w: %w", transport.ErrProtocol, err)))
@@ -74,14 +79,13 @@ func (ep *endpoint) receive() (n int) {
 			break
 		}
 		n++
-		budget -= max(len(body), pieceCost)
-		ep.piece(h, body)
+		budget -= max(len(body), pieceCost, ep.piece(h, body))
 	}
 	return n
 }
 
-// piece takes one.
-func (ep *endpoint) piece(h ring.Header, body []byte) {
+// piece takes one, and returns how many bytes it brought beside its own.
+func (ep *endpoint) piece(h ring.Header, body []byte) (more int) {
 	control := h.Flags&flagControl != 0
 	p := &ep.recv.data
 	if control {
@@ -89,21 +93,25 @@ func (ep *endpoint) piece(h ring.Header, body []byte) {
 	}
 	if err := ep.strange(h, p); err != nil {
 		ep.broke(ep.wrap("connection", err))
-		return
+		return 0
 	}
 	switch {
-	case ep.state == quiesced && !control:
+	case !control && ep.skips():
 		ep.done()
 	case h.Flags&flagMore != 0:
-		whole := p.more(body)
+		whole := p.More(body)
 		ep.done()
 		if !whole {
 			ep.hear(h)
-			return
+			return 0
 		}
 		f := *p
-		*p = partial{}
+		*p = frames.Partial{}
 		ep.take(h, f)
+	case p.Left > 0:
+		ep.afresh(h, body)
+	case h.Flags&flagAway != 0:
+		return ep.fetch(h, body)
 	case h.ID == 0:
 		ep.own(h, body)
 	case small(h): // mostly
@@ -111,16 +119,17 @@ func (ep *endpoint) piece(h ring.Header, body []byte) {
 	default:
 		f, ok := ep.begin(h, body)
 		if !ok { // it was lost from inside Place
-			return
+			return 0
 		}
 		ep.done()
-		if f.left > 0 {
+		if f.Left > 0 {
 			*p = f
 			ep.hear(h)
-			return
+			return 0
 		}
 		ep.take(h, f)
 	}
+	return 0
 }
 
 // done gives the piece back, and notes that the peer may go on.
@@ -133,12 +142,12 @@ func (ep *endpoint) done() {
 
 // small says whether a frame is whole in its first piece, and has no place of its own.
 func small(h ring.Header) bool {
-	return h.Size <= largeIn && (h.Size-uint32(h.Head) < placeFrom || h.Flags&flagControl != 0)
+	return h.Size <= frames.Large && (h.Size-uint32(h.Head) < placeFrom || h.Flags&flagControl != 0)
 }
 
 // takeSmall copies such a frame to private memory and hands it over.
 func (ep *endpoint) takeSmall(h ring.Header, body []byte) {
-	mem, buf := ep.recv.memory(ep.f.pool, len(body))
+	mem, buf := ep.recv.Memory(ep.f.pool, len(body))
 	copy(mem, body)
 	ep.done()
 	in := &ep.f.incoming
@@ -147,39 +156,39 @@ func (ep *endpoint) takeSmall(h ring.Header, body []byte) {
 }
 
 // begin copies the first piece of a frame to where it belongs: heads and small payloads to private memory, large ones to their place.
-func (ep *endpoint) begin(h ring.Header, body []byte) (p partial, ok bool) {
+func (ep *endpoint) begin(h ring.Header, body []byte) (p frames.Partial, ok bool) {
 	r := &ep.recv
 	head, size := int(h.Head), int(h.Size)
-	p = partial{h: h, left: size - len(body)}
-	p.head, p.buf = r.memory(ep.f.pool, head)
-	copy(p.head, body[:head])
+	p = frames.Partial{H: h, Left: size - len(body)}
+	p.Head, p.Buf = r.Memory(ep.f.pool, head)
+	copy(p.Head, body[:head])
 	if h.Flags&flagControl == 0 && ep.state == up && size-head >= placeFrom {
-		place := ep.sink.Place(h.ID, p.head, size-head)
+		place := ep.sink.Place(h.ID, p.Head, size-head)
 		if ep.state != up {
-			p.drop()
+			p.Drop()
 			return p, false
 		}
 		if place != nil && len(place) != size-head {
 			panic(fmt.Errorf("shm: Place returned %d bytes for a payload of %d: %w", len(place), size-head, transport.ErrFrame))
 		}
-		p.place, p.placed = place, place != nil
+		p.Place, p.Placed = place, place != nil
 	}
-	if p.place == nil {
-		small, hold := p.head, p.buf
+	if p.Place == nil {
+		small, hold := p.Head, p.Buf
 		var mem []byte
-		mem, p.buf = r.memory(ep.f.pool, size)
-		p.head, p.place = mem[:copy(mem, small):head], mem[head:]
+		mem, p.Buf = r.Memory(ep.f.pool, size)
+		p.Head, p.Place = mem[:copy(mem, small):head], mem[head:]
 		hold.Release()
 	}
-	p.filled = copy(p.place, body[head:])
+	p.Filled = copy(p.Place, body[head:])
 	return p, true
 }
 
 // take hands over a frame that came in several pieces.
-func (ep *endpoint) take(h ring.Header, p partial) {
+func (ep *endpoint) take(h ring.Header, p frames.Partial) {
 	in := &ep.f.incoming
-	in.Head, in.Payload, in.Placed, in.Buf = p.head, p.place, p.placed, p.buf
-	ep.hand(h, p.h.Size)
+	in.Head, in.Payload, in.Placed, in.Buf = p.Head, p.Place, p.Placed, p.Buf
+	ep.hand(h, p.H.Size)
 }
 
 // hand hands the incoming frame to the sink, then applies the acknowledgement that came with it.
@@ -197,7 +206,7 @@ func (ep *endpoint) hand(h ring.Header, size uint32) {
 	buf.Release()
 	if r.taking {
 		r.accept()
-		if !ep.acks.listed || ep.overdue() {
+		if !ep.acks.Listed || ep.overdue() {
 			ep.soil()
 		}
 	}
@@ -212,7 +221,7 @@ func (ep *endpoint) hear(h ring.Header) {
 	if h.Flags&flagAckNow != 0 && ep.acks.Hurry(ep.recv.accepted) {
 		ep.soil()
 	}
-	base := max(ep.led.Acked(), ep.acks.heard)
+	base := max(ep.led.Acked(), ep.acks.Heard)
 	d := h.Ack - uint32(base)
 	if d == 0 {
 		return
@@ -222,46 +231,48 @@ func (ep *endpoint) hear(h ring.Header) {
 			transport.ErrProtocol, transport.ErrPosition, base+uint64(d), base, ep.send.sent)))
 		return
 	}
-	ep.acks.heard = base + uint64(d)
-	if h.ID == 0 || ep.acks.heard-ep.led.Acked() >= heardFrames || ep.starved || ep.f.turn.watched {
+	ep.acks.Heard = base + uint64(d)
+	if h.ID == 0 || ep.acks.Heard-ep.led.Acked() >= heardFrames || ep.starved || ep.f.turn.watched {
 		ep.settleHeard()
 	}
 }
 
 // settleHeard ends the frames that the peer has acknowledged. Whoever waits for the frame with which that came has it by now.
 func (ep *endpoint) settleHeard() int {
-	heard := ep.acks.heard
-	ep.acks.heard = 0
+	heard := ep.acks.Heard
+	ep.acks.Heard = 0
 	if heard == 0 || ep.state != up || ep.led.Held() {
 		return 0
 	}
 	_ = ep.led.Ack(heard) // in range, as was checked when it came
+	ep.send.large.Acked(heard, ep.f.env.Now)
 	ep.settle()
 	ep.room()
 	return 1
 }
 
 // strange says what is wrong with a piece.
-func (ep *endpoint) strange(h ring.Header, p *partial) error {
+func (ep *endpoint) strange(h ring.Header, p *frames.Partial) error {
 	control := h.Flags&flagControl != 0
 	what := ""
 	switch more := h.Flags&flagMore != 0; {
-	case h.Flags&^flagsKnown != 0:
-		what = fmt.Sprintf("unknown flags %#x", h.Flags)
-	case ep.state == quiesced && !control:
+	case !control && ep.skips():
 		return nil // nobody looks
-	case more != (p.left > 0):
+	case more != (p.Left > 0) && (more || control || ep.recv.reading != again), more && !control && ep.recv.reading == again:
 		what = "a piece that belongs to no frame, or the next frame before the last one was whole"
-	case more && (int(h.Size) != p.left || h.ID != p.h.ID || h.Head != p.h.Head):
+	case more && (int(h.Size) != p.Left || h.ID != p.H.ID || h.Head != p.H.Head),
+		!more && p.Left > 0 && (h.Size != p.H.Size || h.ID != p.H.ID || h.Head != p.H.Head || h.Flags&flagAway != 0):
 		what = "a piece of another frame"
 	case more:
+	case h.Flags&flagAway != 0 && (control || h.Head > awayHead || h.Size != awayLen+uint32(h.Head)):
+		what = "a payload that stands elsewhere, and does not say where"
 	case int64(h.Size) > int64(ep.lim.frame):
 		what = fmt.Sprintf("a frame of %d bytes, agreed are at most %d", h.Size, ep.lim.frame)
 	case uint32(h.Head) > h.Size || h.Head > maxHead:
 		what = fmt.Sprintf("a head of %d bytes in a frame of %d", h.Head, h.Size)
 	case !control && !ep.lim.data:
 		what = "a data frame before the handshake was over"
-	case h.ID == 0 && !ep.owns(h), h.ID != 0 && h.Flags&(flagAsk|flagRecall) != 0:
+	case h.ID == 0 && !ep.owns(h), h.ID != 0 && h.Flags&flagsOwn != 0:
 		what = "a frame of this transport's own that it does not know"
 	}
 	if what == "" {
@@ -292,7 +303,7 @@ func (ep *endpoint) leftovers() (n int) {
 func (ep *endpoint) room() int {
 	o := &ep.send
 	if !ep.starved || !ep.writes() || 2*ep.led.Bytes() > ep.window ||
-		2*ep.led.Len() > maxOutstanding || 2*(len(o.ctl)-o.ctlOff) > maxControl {
+		2*ep.led.Len() > maxOutstanding || 2*o.control.Len() > maxControl {
 		return 0
 	}
 	ep.starved = false

@@ -7,45 +7,40 @@ import (
 
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/shm/bulk"
+	"github.com/openbraid/braid/transport/shm/cma"
+	"github.com/openbraid/braid/transport/shm/frames"
 	"github.com/openbraid/braid/transport/shm/ring"
 )
 
 const (
-	flagControl = 1  // not counted
-	flagAckNow  = 2  // acknowledge what you have accepted, this frame too, at once
-	flagMore    = 4  // a further piece of the frame before
-	flagAsk     = 8  // id 0, with a key: to borrow memory
-	flagRecall  = 16 // id 0, with a key: memory is not lent, or not any more
-	flagsKnown  = flagControl | flagAckNow | flagMore | flagAsk | flagRecall
+	flagControl = 1   // not counted
+	flagAckNow  = 2   // acknowledge what you have accepted, this frame too, at once
+	flagMore    = 4   // a further piece of the frame before
+	flagAsk     = 8   // id 0, with a key: to borrow memory
+	flagRecall  = 16  // id 0, with a key: memory is not lent, or not any more
+	flagAway    = 32  // the payload stands in the memory of who posted it
+	flagReads   = 64  // id 0: such payloads are welcome; with a position: not any more, go back to that frame; with a key: they come from that memory
+	flagResume  = 128 // id 0: gone back; with a key: that memory is here
+	flagsOwn    = flagAsk | flagRecall | flagReads | flagResume
 
 	// askEvery so many bytes of frames that are kept here an acknowledgement is asked for: their memory is used again then.
 	askEvery = 128 << 10
 	// maxControl is how much control frames may wait; a single larger one is taken too.
 	maxControl = 16 << 20
-	// keepControl of that memory is kept.
-	keepControl = 64 << 10
 )
 
 // outbox is what has been posted and is not in the ring yet.
 type outbox struct {
-	ctl     []byte // heads and payloads of control frames
-	ctlOff  int    // of it are in the ring
-	waiting []control
-	first   int // control frames before it are in the ring
-	asking  bool
+	control frames.Queue
+	asking  bool // for an acknowledgement, among those
 
-	keep  keeper
+	keep  frames.Keeper
 	kept  int    // bytes of frames that are kept here since an acknowledgement was asked for
 	sent  uint64 // data frames that are in the ring
 	begun int    // bytes of the next one that are
 	bulk  bulk.Copier
-	letGo uint64 // frames whose memory was let go, without retention
-}
-
-// control is a control frame that waits.
-type control struct {
-	h     ring.Header // Ack: what was accepted when it was posted
-	begun int
+	large cma.Book // frames that may be read by the peer
+	letGo uint64   // frames whose memory was let go, without retention
 }
 
 // Post implements transport.Endpoint.
@@ -78,7 +73,7 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if e.AckNow {
 		o.kept = 0
 	}
-	o.keep.take(ep.f.pool, &ep.led, e, ep.led.Posted()-1)
+	o.keep.Take(ep.f.pool, &ep.led, e, ep.led.Posted()-1)
 	pending := e.ZeroCopy
 	ep.soil()
 	ep.pump()
@@ -90,7 +85,7 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 
 func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
 	o := &ep.send
-	if n := len(o.ctl) - o.ctlOff; n > 0 && n+f.Len() > maxControl {
+	if n := o.control.Len(); n > 0 && n+f.Len() > maxControl {
 		ep.starved = true
 		return transport.NoResource
 	}
@@ -98,17 +93,21 @@ func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
 	if f.AckNow {
 		h.Flags |= flagAckNow
 	}
-	o.ctl = append(append(o.ctl, f.Head...), f.Payload...)
-	ep.say(h)
+	ep.say(h, f.Head, f.Payload)
 	return transport.Done
 }
 
-// say puts a control frame in line, whose bytes are there.
-func (ep *endpoint) say(h ring.Header) {
-	h.Ack = uint32(ep.recv.accepted)
-	ep.send.waiting = append(ep.send.waiting, control{h: h})
-	ep.soil()
+// say puts a control frame in line.
+func (ep *endpoint) say(h ring.Header, head, payload []byte) {
+	ep.queue(h, head, payload)
 	ep.pump()
+}
+
+// queue is say for who is in the middle of writing.
+func (ep *endpoint) queue(h ring.Header, head, payload []byte) {
+	h.Ack = uint32(ep.recv.accepted)
+	ep.send.control.Push(h, head, payload)
+	ep.soil()
 }
 
 // starve remembers that somebody waits for room, and doesn't leave the peer the time to delay it.
@@ -131,7 +130,7 @@ func (ep *endpoint) RequestAck() {
 		ep.soil()
 	} else if !o.asking {
 		o.asking = true
-		ep.say(ring.Header{Flags: flagControl | flagAckNow})
+		ep.say(ring.Header{Flags: flagControl | flagAckNow}, nil, nil)
 	}
 }
 
@@ -142,13 +141,8 @@ func (ep *endpoint) pump() {
 		return
 	}
 	ep.blocked = false
-	for o.first < len(o.waiting) {
-		if !ep.writeControl(&o.waiting[o.first]) {
-			return
-		}
-		if o.first++; o.first == len(o.waiting) {
-			o.controlWritten()
-		}
+	if !ep.writeControl() {
+		return
 	}
 	for o.sent < ep.led.Posted() {
 		if !ep.writeData() {
@@ -162,25 +156,22 @@ func (ep *endpoint) pump() {
 	}
 }
 
-// writeControl writes the rest of a control frame; false: not all of it fits.
-func (ep *endpoint) writeControl(c *control) bool {
-	o := &ep.send
+// writeControl writes what waits of control frames; false: not all of it fits.
+func (ep *endpoint) writeControl() bool {
+	q := &ep.send.control
 	for {
-		h := c.h
-		left := int(h.Size) - c.begun
-		if c.begun > 0 {
-			h.Flags |= flagMore
+		h, body, ok := q.Next(flagMore)
+		if !ok {
+			return true
 		}
-		h.Size = uint32(left)
-		dst, ok := ep.reserve(h.Len())
+		dst, ok := ep.reserve(len(body))
 		if !ok {
 			return false
 		}
-		n := copy(dst, o.ctl[o.ctlOff:][:h.Len()])
+		copy(dst, body)
 		ep.publish(h)
-		o.ctlOff += n
-		if c.begun += n; n == left {
-			return true
+		if q.Written(len(body)) {
+			ep.send.asking = false
 		}
 	}
 }
@@ -189,6 +180,14 @@ func (ep *endpoint) writeControl(c *control) bool {
 func (ep *endpoint) writeData() bool {
 	o := &ep.send
 	e := ep.led.At(o.sent)
+	if o.begun == 0 && e.ZeroCopy {
+		if p, ok := ep.direct(e); ok {
+			return ep.writeDirect(e, p)
+		}
+		if ep.offers(e) {
+			return ep.writeOffer(e)
+		}
+	}
 	for {
 		h := ring.Header{ID: e.ID, Head: uint16(len(e.Head)), Size: uint32(e.Size - o.begun), Ack: uint32(ep.recv.accepted)}
 		if e.AckNow {
@@ -228,14 +227,14 @@ func (ep *endpoint) reserve(n int) ([]byte, bool) {
 func (ep *endpoint) publish(h ring.Header) {
 	ep.out.Publish(h)
 	ep.wake |= ring.ForFrames
-	ep.acks.said(h.Ack, ep.recv.accepted, ep.recv.acceptedBytes)
+	ep.acks.Said(h.Ack, ep.recv.accepted, ep.recv.acceptedBytes)
 }
 
 // flush writes what waits, as far as there is room, and wakes the peer for it.
 func (ep *endpoint) flush() {
 	ep.pump()
 	if !ep.blocked && ep.writes() && ep.state == up && ep.fault&Mute == 0 && ep.overdue() {
-		ep.say(ring.Header{Flags: flagControl}) // no frame has carried it
+		ep.say(ring.Header{Flags: flagControl}, nil, nil) // no frame has carried it
 	}
 	if ep.fd < 0 || ep.seg == nil || ep.fault&Mute != 0 {
 		return
@@ -244,24 +243,15 @@ func (ep *endpoint) flush() {
 	if ep.blocked && ep.lies {
 		ep.lie() // for room, too
 	}
-	if ep.owes() && !ep.acks.Now && !ep.acks.listed {
-		ep.acks.listed = true
+	if ep.owes() && !ep.acks.Now && !ep.acks.Listed {
+		ep.acks.Listed = true
 		ep.f.owing = append(ep.f.owing, ep)
-	}
-}
-
-// controlWritten: all of them are.
-func (o *outbox) controlWritten() {
-	o.waiting, o.first, o.asking = o.waiting[:0], 0, false
-	o.ctlOff = 0
-	if o.ctl = o.ctl[:0]; cap(o.ctl) > keepControl {
-		o.ctl, o.waiting = nil, nil
 	}
 }
 
 // drop forgets what waits. The chunk stays: frames in it may be handed out yet.
 func (o *outbox) drop() {
-	o.ctl, o.ctlOff, o.waiting, o.first, o.asking = nil, 0, nil, 0, false
+	o.control, o.asking = frames.Queue{}, false
 }
 
 // forget lets go of the memory of frames that are in the ring, when nobody wants them back.
@@ -270,9 +260,23 @@ func (ep *endpoint) forget() (n int) {
 	if ep.retain {
 		return 0
 	}
-	for o.letGo = max(o.letGo, ep.led.Acked()); o.letGo < o.sent && !ep.led.Held(); n++ {
+	end := o.sent
+	if first, ok := o.large.First(); ok { // the peer may go back to it
+		end = min(end, first)
+	}
+	for o.letGo = max(o.letGo, ep.led.Acked()); o.letGo < end && !ep.led.Held(); n++ {
 		o.letGo++
 		ep.led.Release(ep.led.At(o.letGo - 1))
 	}
 	return n
+}
+
+// owes says whether frames were accepted that no acknowledgement covers yet.
+func (ep *endpoint) owes() bool {
+	return ep.acks.Owes(ep.recv.accepted) && ep.state == up && ep.writes()
+}
+
+// overdue says whether the acknowledgement is worth a slot of its own now.
+func (ep *endpoint) overdue() bool {
+	return ep.acks.Due(ep.recv.accepted, ep.recv.acceptedBytes, min(frames.AckBytes, ep.window/4))
 }

@@ -2,6 +2,8 @@ package shm
 
 import (
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/budget"
+	"github.com/openbraid/braid/transport/shm/cma"
 	"github.com/openbraid/braid/transport/shm/loan"
 )
 
@@ -12,7 +14,8 @@ const Host = "shm"
 const (
 	defaultSlots = 2048
 	defaultData  = 512 << 10
-	defaultLimit = 256 << 20
+	defaultLimit = 512 << 20
+	defaultPeer  = 64 << 20
 
 	maxHead  = 4096
 	maxFrame = 1<<20 + maxHead
@@ -30,8 +33,12 @@ type Options struct {
 	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two, 2048 if 0; and bytes of large frames
 	// under way, a multiple of 32 KiB from 128 KiB on, 512 KiB if 0. A connection has two rings.
 	Slots, Data int
-	// Limit is how many bytes of shared memory one worker may have mapped, whoever made it; 0: 256 MiB.
-	Limit int
+	// Limit is how many bytes of shared memory the connections of all workers may have mapped, whoever made it; 0: 512 MiB. PeerLimit is how many of them may be
+	// with one process; 0: 64 MiB.
+	Limit, PeerLimit int
+	// Read is when a payload is read by its receiver from where it stands (process_vm_readv), where the system lets him: one copy, made by the receiver, not two by
+	// both. Measured, the zero value: when that is sooner done. Where system calls are filtered (seccomp) a filter may end who tries; so there it takes Always.
+	Read When
 	// AnyUser lets peers of other users in, and dials them. They can then change what is under way, and wake this process at will.
 	AnyUser bool
 	// Fault is asked in each turn what is wrong with a connection, below all that tells of it: a turn that nobody makes asks nothing. Nil: never.
@@ -53,6 +60,15 @@ const (
 	Silent       = Mute | Deaf | Hide // nothing arrives and nothing leaves, and nobody is told
 )
 
+// When is when payloads are read by their receiver.
+type When = cma.When
+
+const (
+	Measured = cma.Measured
+	Always   = cma.Always
+	Never    = cma.Never
+)
+
 // New makes the transport.
 //
 // Source: uct_posix component; its settings are UCX_POSIX_*.
@@ -60,17 +76,20 @@ func New(o Options) transport.Transport {
 	for _, d := range []struct {
 		v   *int
 		def int
-	}{{&o.Slots, defaultSlots}, {&o.Data, defaultData}, {&o.Limit, defaultLimit}} {
+	}{{&o.Slots, defaultSlots}, {&o.Data, defaultData}, {&o.Limit, defaultLimit}, {&o.PeerLimit, defaultPeer}} {
 		if *d.v == 0 {
 			*d.v = d.def
 		}
 	}
-	return &shm{o: o}
+	s := &shm{o: o}
+	s.budget.Limit, s.budget.Peer = o.Limit, o.PeerLimit
+	return s
 }
 
 type shm struct {
-	o    Options
-	desk loan.Desk // of all interfaces
+	o      Options
+	desk   loan.Desk // of all interfaces
+	budget budget.Budget
 }
 
 // Name implements transport.Transport.

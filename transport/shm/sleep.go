@@ -17,7 +17,7 @@ func (f *iface) Watch(on bool) {
 	f.turn.watched = on
 	for i := 0; on && i < len(f.eps); i++ {
 		ep := f.eps[i]
-		if ep.settle(); ep.acks.heard != 0 {
+		if ep.settle(); ep.acks.Heard != 0 {
 			ep.postpone()
 			f.ring()
 		}
@@ -49,7 +49,7 @@ func (ep *endpoint) lie() {
 	ep.rise(false)
 	self := ep.in.Self()
 	self.Lie(what)
-	if (ep.in.Ready() || ep.blocked && ep.out.Freed()) && self.Rouse(what) {
+	if (ep.ready() || ep.blocked && ep.out.Freed()) && self.Rouse(what) {
 		ep.rise(true)
 		ep.f.ring()
 	}

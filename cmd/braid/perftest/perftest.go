@@ -70,6 +70,7 @@ type testFlags struct {
 	Warmup int     `short:"w" default:"10000" placeholder:"N" help:"Operations before those (${default}, at most as many as -n); 0 for none."`
 	Window int     `short:"O" placeholder:"N" help:"Operations under way at a time, 1 to 4096 (32; 1 for latency, get and fetching atomics)."`
 	Rank   float64 `short:"R" default:"50" placeholder:"RANK" help:"Percentile that is printed (${default})."`
+	Lent   bool    `help:"Send from memory of Node.Alloc, which peers on this host can map, or get into it."`
 	Verify bool    `help:"Check each byte and each number where they arrive; exit 1 if something was lost, doubled or corrupt."`
 }
 
@@ -275,7 +276,7 @@ func (t *testFlags) params(setup perf.Setup) (perf.Params, error) {
 	}
 	p := perf.Params{
 		Test: t.Test, Size: t.Size.sum(), Lists: l, Header: t.Header, Iterations: t.Iters, Warmup: t.Warmup,
-		Outstanding: t.Window, Verify: t.Verify, Percentile: t.Rank, Setup: setup,
+		Outstanding: t.Window, Verify: t.Verify, Lent: t.Lent, Percentile: t.Rank, Setup: setup,
 	}
 	return p, p.Validate()
 }

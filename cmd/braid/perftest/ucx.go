@@ -61,7 +61,7 @@ func (t *testFlags) keep(was testFlags, set map[string]bool) {
 	for name, take := range map[string]func(){
 		"test": func() { t.Test = now.Test }, "size": func() { t.Size = now.Size }, "layout": func() { t.Layout = now.Layout }, "header": func() { t.Header = now.Header },
 		"iters": func() { t.Iters = now.Iters }, "warmup": func() { t.Warmup = now.Warmup }, "window": func() { t.Window = now.Window },
-		"rank": func() { t.Rank = now.Rank }, "verify": func() { t.Verify = now.Verify },
+		"rank": func() { t.Rank = now.Rank }, "verify": func() { t.Verify = now.Verify }, "lent": func() { t.Lent = now.Lent },
 	} {
 		if set[name] {
 			take()

@@ -2,6 +2,8 @@
 // over UCX, in a process of its own. What an operation costs here has nothing to do with a second processor.
 //
 //	New ──> Puts(n, between) ──> nanoseconds of one
+//	NewMany, Grow(n) ──> Hop, Rate: of many endpoints, one or all of them in use
+//	Build ──> UCX.Many(n)     what one takes
 //	Build ──> UCX.Puts(mode, n) ──> the same, by ucp_put_nbx and ucp_worker_fence
 //
 // Package bench and tests import it.

@@ -165,9 +165,9 @@ func (o *Options) node() (config.Node, error) {
 func one(name string, n config.Node, inj *fault.Injector) transport.Transport {
 	if name == "shm" {
 		if inj != nil {
-			return shmfaulty.New(shm.Options{Limit: n.ShmLimit}, inj)
+			return shmfaulty.New(carriers.Shared(n), inj)
 		}
-		return shm.New(shm.Options{Limit: n.ShmLimit})
+		return shm.New(carriers.Shared(n))
 	}
 	n.Transports = []string{name}
 	return carriers.Network(n, inj)

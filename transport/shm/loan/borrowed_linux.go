@@ -66,6 +66,7 @@ type Borrowed struct {
 // item is what became of a key: asked for, here, or refused.
 type item struct {
 	asked  bool
+	sent   bool // the peer sends from it, and is to hear that it is here
 	rights uint8
 	win    *transport.Window // nil: not here, or nobody gets in
 	mem    *segment.Borrowed // nil: not here
@@ -105,6 +106,15 @@ func (b *Borrowed) Ask(key transport.MemKey) bool {
 	return true
 }
 
+// AskSent is Ask for memory that the peer sends from.
+func (b *Borrowed) AskSent(key transport.MemKey) bool {
+	if _, ok := number(key); !ok || b.by[key] != nil || !b.Ask(key) {
+		return false
+	}
+	b.by[key].sent = true
+	return true
+}
+
 // forget forgets what was refused, and says whether there was something.
 func (b *Borrowed) forget() bool {
 	n := len(b.by)
@@ -126,10 +136,10 @@ func (b *Borrowed) told(x *item) {
 	b.last, b.lastWin = transport.MemKey{}, nil
 }
 
-// Here maps what a peer lends, as it came over the socket.
+// Here maps what a peer lends, as it came over the socket. sent: he sends from it, and is to hear that it is here.
 //
 // Errors: transport.ErrProtocol.
-func (b *Borrowed) Here(msg []byte, fd int) error {
+func (b *Borrowed) Here(msg []byte, fd int) (key transport.MemKey, sent bool, err error) {
 	o, ok := parse(msg)
 	x := b.by[o.key]
 	if !ok || fd < 0 || x == nil || !x.asked {
@@ -137,20 +147,20 @@ func (b *Borrowed) Here(msg []byte, fd int) error {
 			unix.Close(fd)
 		}
 		if ok && fd >= 0 {
-			return nil // it was recalled before it came
+			return key, false, nil // it was recalled before it came
 		}
-		return fmt.Errorf("%w: what the peer sent on the socket is no memory", transport.ErrProtocol)
+		return key, false, fmt.Errorf("%w: what the peer sent on the socket is no memory", transport.ErrProtocol)
 	}
 	b.told(x)
 	mem, err := segment.Borrow(fd, int(o.size), int(o.gate), o.write)
 	if err != nil {
-		return fmt.Errorf("%w: %w", transport.ErrProtocol, err)
+		return key, false, fmt.Errorf("%w: %w", transport.ErrProtocol, err)
 	}
 	x.mem, x.rights = mem, o.rights
 	if !b.closed {
 		x.open()
 	}
-	return nil
+	return o.key, x.sent, nil
 }
 
 // open lets its owner in.

@@ -21,10 +21,13 @@ var ErrMany = errors.New("too much memory is lent already")
 
 // Desk is what the interfaces of a transport have in common: the memory that they lend. The zero value is ready.
 type Desk struct {
-	mu     sync.Mutex
-	count  int
-	parted []*tie        // of connections that ended here first
-	news   atomic.Uint32 // grows when something was revoked
+	mu       sync.Mutex
+	count    int
+	exports  []*export     // by address
+	made     uint32        // number of the last one
+	lendable atomic.Int32  // how many there are, for who has not the lock
+	parted   []*tie        // of connections that ended here first
+	news     atomic.Uint32 // grows when something was revoked
 }
 
 // News changes when something was revoked: then peers are to be told, by Lent.Revoked.
@@ -43,6 +46,7 @@ type export struct {
 	bytes   []byte
 	heap    *segment.Heap
 	loans   []*loan // by gate
+	number  uint32  // tells it from others, now and before
 	revoked bool
 }
 
@@ -91,7 +95,9 @@ func (l *Desk) Export(size int) (transport.Export, error) {
 		return nil, err
 	}
 	l.count++
-	return &export{of: l, bytes: h.Bytes(), heap: h, loans: make([]*loan, h.Gates())}, nil
+	x := &export{of: l, bytes: h.Bytes(), heap: h, loans: make([]*loan, h.Gates())}
+	l.list(x)
+	return x, nil
 }
 
 // Bytes implements transport.Export.
@@ -104,6 +110,7 @@ func (x *export) Revoke() (idle bool) {
 	if !x.revoked {
 		x.revoked = true
 		x.of.count--
+		x.of.unlist(x)
 		x.of.news.Add(1)
 	}
 	idle = true

@@ -4,6 +4,8 @@
 //	                Revoke ──> gates shut    Lent.Revoked  ──> keys, over the ring ───────────────────> Borrowed.Recalled
 //	borrower:  Borrowed.Find(key) ──> Window: Enter, copy, Leave
 //
+// What is sent from such memory is read from it by peers, who borrow it without a key of its owner's: Lent.Source, Borrowed.Read.
+//
 // transport/shm imports it, and hands over what the two sides say. docs/adr/0031-lent-memory.md says why it is as it is.
 //
 // Invariants:

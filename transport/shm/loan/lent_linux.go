@@ -9,8 +9,9 @@ import (
 
 // Lent is what one connection has lent. The zero value is nothing.
 type Lent struct {
-	loans []*loan
-	tie   *tie
+	loans   []*loan
+	tie     *tie
+	sources map[uint32]*source // memory that is sent from
 }
 
 // Ask answers a peer who wants to borrow by a key what is his: over the socket fd, or by false: then the key is to be recalled.
@@ -45,6 +46,7 @@ func (t *Lent) Revoked(d *Desk) (keys []transport.MemKey) {
 	t.loans = slices.DeleteFunc(t.loans, func(l *loan) bool {
 		if l.x.revoked {
 			keys = append(keys, l.key)
+			delete(t.sources, l.x.number)
 		}
 		return l.x.revoked
 	})
@@ -53,6 +55,9 @@ func (t *Lent) Revoked(d *Desk) (keys []transport.MemKey) {
 
 // Shut lets nobody in any more who borrowed over the connection.
 func (t *Lent) Shut(d *Desk) {
+	for _, s := range t.sources { // in any order
+		s.here = false
+	}
 	if len(t.loans) == 0 {
 		return
 	}

@@ -52,6 +52,9 @@ func (r *Reader) Next() (h Header, body []byte, ok bool, err error) {
 	return h, r.mem.body(slot, at, h.Len()), true, nil
 }
 
+// Word is the first word of the bytes of the piece that Next returned, which stands in its slot, as it is now: the writer may Amend it.
+func (r *Reader) Word() uint64 { return r.mem.word64(r.mem.slot(r.next) + slotHeader).Load() }
+
 // Done gives the piece back that Next returned. credited: the writer was told, and may have room again.
 func (r *Reader) Done() (credited bool) {
 	r.data = r.after

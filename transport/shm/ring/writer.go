@@ -70,6 +70,17 @@ func (w *Writer) Publish(h Header) {
 	store(w.mem.plain64(w.slot), first)
 }
 
+// Next is the number of the slot that is published next.
+func (w *Writer) Next() uint64 { return w.next }
+
+// Amend changes the first word of the bytes of a slot that was published, unless the reader has given it back as far as this end knows. The piece has that many bytes,
+// and stands in its slot.
+func (w *Writer) Amend(slot, word uint64) {
+	if slot >= w.read {
+		w.mem.word64(w.mem.slot(slot) + slotHeader).Swap(word) // an exchange: what is stored next comes after it
+	}
+}
+
 // Unread is how many slots were published and, as far as was looked, not given back.
 func (w *Writer) Unread() int { return int(w.next - w.read) }
 

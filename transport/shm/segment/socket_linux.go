@@ -143,6 +143,13 @@ func Drain(fd int) (gone bool) {
 	}
 }
 
+// Ended says whether the peer has ended the connection, or died; bells stay where they are.
+func Ended(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	return n > 0 && err == nil && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}
+
 // BootID names this host since it was started, the same in all of its containers; "": nobody can tell.
 func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -1,6 +1,4 @@
-//go:build linux
-
-package shm
+package frames
 
 import (
 	"github.com/openbraid/braid/internal/ledger"
@@ -8,18 +6,18 @@ import (
 	"github.com/openbraid/braid/transport"
 )
 
-// chunkLen is the size of the buffers in which frames are kept.
-const chunkLen = 64 << 10
+// ChunkLen is the size of the buffers in which frames are kept.
+const ChunkLen = 64 << 10
 
-// keeper is private memory for frames that are not acknowledged: several to a chunk, which goes back with the last of them.
-type keeper struct {
+// Keeper is private memory for frames that are not acknowledged: several to a chunk, which goes back with the last of them.
+type Keeper struct {
 	chunk *transport.Buffer
 	fill  int
 	last  uint64 // number of the last frame that is in it
 }
 
-// take copies the frame whose entry is e, number n.
-func (k *keeper) take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
+// Take copies the frame whose entry is e, number n.
+func (k *Keeper) Take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
 	h := len(e.Head)
 	size := h
 	if !e.ZeroCopy {
@@ -35,16 +33,16 @@ func (k *keeper) take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint
 }
 
 // memory is where size bytes go. What is larger than a chunk has a buffer of its own.
-func (k *keeper) memory(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, size int, n uint64) []byte {
-	if size > chunkLen {
+func (k *Keeper) memory(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, size int, n uint64) []byte {
+	if size > ChunkLen {
 		e.Mem = p.Get(size)
 		return e.Mem.Bytes[:size:size]
 	}
-	if k.chunk != nil && k.fill+size > chunkLen {
+	if k.chunk != nil && k.fill+size > ChunkLen {
 		k.handOver(led)
 	}
 	if k.chunk == nil {
-		k.chunk, k.fill = p.Get(chunkLen), 0
+		k.chunk, k.fill = p.Get(ChunkLen), 0
 	}
 	at := k.fill
 	k.fill += size
@@ -53,19 +51,23 @@ func (k *keeper) memory(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, size
 }
 
 // handOver gives the full chunk to the last frame in it, with which it ends.
-func (k *keeper) handOver(led *ledger.Ledger) {
+func (k *Keeper) handOver(led *ledger.Ledger) {
 	if k.last >= led.Acked() {
 		if e := led.At(k.last); !e.Released && e.Mem == nil {
 			e.Mem, k.chunk = k.chunk, nil
 			return
 		}
 	}
-	k.release()
+	k.Release()
 }
 
-func (k *keeper) release() {
+// Release gives the chunk back: no frame is in it.
+func (k *Keeper) Release() {
 	if k.chunk != nil {
 		k.chunk.Release()
 		k.chunk = nil
 	}
 }
+
+// Reuse begins the chunk anew: no frame is in it.
+func (k *Keeper) Reuse() { k.fill = 0 }
