@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -71,6 +72,7 @@ func TestOffersUnderCuts(t *testing.T) {
 			if err := p.a.Flush(ctx); err != nil || next != each {
 				t.Error(next, err)
 			}
+			allBack(p, len(rails), faults)
 			return
 		case <-ctx.Done():
 			t.Fatal("it does not end")
@@ -80,5 +82,15 @@ func TestOffersUnderCuts(t *testing.T) {
 			}
 			faults.Advance()
 		}
+	}
+}
+
+// allBack waits until all lanes of both sides are: what closing in the middle of dials leaves is TestTagsUnderCuts's to find.
+func allBack(p *pair, lanes int, faults *fault.Injector) {
+	for _, ep := range []*braid.Endpoint{p.a, p.b} {
+		eventually(func() bool {
+			faults.Advance()
+			return len(ep.Lanes()) == lanes && !slices.ContainsFunc(ep.Lanes(), func(l braid.Lane) bool { return l.State != "up" })
+		})
 	}
 }
