@@ -302,7 +302,7 @@ func heals(t *testing.T, faults *fault.Injector) {
 func TestAddressUnderCuts(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
-	faults, rails := fault.New(clockFrom(time.Now())), []string{"127.0.0.1", "127.0.0.2"}
+	faults, rails := injector(t), []string{"127.0.0.1", "127.0.0.2"}
 	heals(t, faults)
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	server, a := addressOf(t, braid.Options{Rails: rails, Times: times})
@@ -336,10 +336,6 @@ func TestAddressUnderCuts(t *testing.T) {
 	if err := ep.Close(ctx); err != nil {
 		t.Error(err)
 	}
-}
-
-func clockFrom(start time.Time) func() time.Duration {
-	return func() time.Duration { return time.Since(start) }
 }
 
 // newWorker is a worker of n.

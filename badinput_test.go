@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/openbraid/braid"
+	"github.com/openbraid/braid/fault"
 	"github.com/openbraid/braid/internal/wire"
 )
 
@@ -45,6 +46,14 @@ func tidy(t *testing.T) {
 			t.Errorf("%d descriptors are open, %d were", descriptors(), before)
 		}
 	})
+}
+
+// injector is one whose rules end with the test: a silence keeps the sockets that it hides until then.
+func injector(t *testing.T) *fault.Injector {
+	start := time.Now()
+	f := fault.New(func() time.Duration { return time.Since(start) + 1 })
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 // descriptors is how many the process has open; 0 where that can't be known.

@@ -115,8 +115,7 @@ func TestControlOwned(t *testing.T) {
 // TestSuspendedShown: a lane that is lost says since when, and an endpoint to which none came back for how long it waited.
 func TestSuspendedShown(t *testing.T) {
 	tidy(t)
-	begun := time.Now()
-	inj := fault.New(func() time.Duration { return time.Since(begun) + 1 })
+	inj := injector(t)
 	p := connect(t, braid.Options{Lanes: 1, Faults: inj, Times: braid.Times{Suspended: 300 * time.Millisecond}}, braid.Options{})
 	time.Sleep(20 * time.Millisecond)
 	cut := time.Now()

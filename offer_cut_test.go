@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -20,8 +19,7 @@ func TestOffersUnderCuts(t *testing.T) {
 	const each = 200
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
-	start := time.Now()
-	faults := fault.New(func() time.Duration { return time.Since(start) })
+	faults := injector(t)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
@@ -72,7 +70,6 @@ func TestOffersUnderCuts(t *testing.T) {
 			if err := p.a.Flush(ctx); err != nil || next != each {
 				t.Error(next, err)
 			}
-			allBack(p, len(rails), faults)
 			return
 		case <-ctx.Done():
 			t.Fatal("it does not end")
@@ -82,15 +79,5 @@ func TestOffersUnderCuts(t *testing.T) {
 			}
 			faults.Advance()
 		}
-	}
-}
-
-// allBack waits until all lanes of both sides are: what closing in the middle of dials leaves is TestTagsUnderCuts's to find.
-func allBack(p *pair, lanes int, faults *fault.Injector) {
-	for _, ep := range []*braid.Endpoint{p.a, p.b} {
-		eventually(func() bool {
-			faults.Advance()
-			return len(ep.Lanes()) == lanes && !slices.ContainsFunc(ep.Lanes(), func(l braid.Lane) bool { return l.State != "up" })
-		})
 	}
 }

@@ -229,8 +229,7 @@ func TestRCTrust(t *testing.T) {
 
 // TestRCFaults: a cut of the only lane by Options.Faults is over when its time is, though nobody drives the injector, and the endpoint goes on.
 func TestRCFaults(t *testing.T) {
-	began := time.Now()
-	inj := fault.New(func() time.Duration { return time.Since(began) })
+	inj := injector(t)
 	p := connect(t, braid.Options{Settings: rcSettings(t), Faults: inj}, braid.Options{Settings: rcSettings(t)})
 	inj.Cut("", fault.Reset, 200*time.Millisecond)
 	if err := p.a.SendAM(testContext(t), 1, nil, nil); err != nil {

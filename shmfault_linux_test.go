@@ -18,8 +18,7 @@ func TestFaultsOfMemory(t *testing.T) {
 	for _, text := range []string{"cut on=shm kind=reset for=300ms", "cut on=shm kind=silence for=300ms"} {
 		t.Run(text, func(t *testing.T) {
 			ctx := testContext(t)
-			start := time.Now()
-			inj := fault.New(func() time.Duration { return time.Since(start) + 1 })
+			inj := injector(t)
 			var lost, back atomic.Int32
 			p := connect(t, braid.Options{Faults: inj, OnEvent: func(e braid.Event) {
 				switch {

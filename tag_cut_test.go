@@ -23,8 +23,7 @@ func TestTagsUnderCuts(t *testing.T) {
 	const tags, each = 4, 100
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
-	start := time.Now()
-	faults := fault.New(func() time.Duration { return time.Since(start) })
+	faults := injector(t)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})

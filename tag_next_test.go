@@ -129,7 +129,7 @@ func TestTagsOfOneEndpoint(t *testing.T) {
 func TestNextTagUnderCuts(t *testing.T) {
 	tidy(t)
 	ctx := testContext(t)
-	faults, rails := fault.New(clockFrom(time.Now())), []string{"127.0.0.1", "127.0.0.2"}
+	faults, rails := injector(t), []string{"127.0.0.1", "127.0.0.2"}
 	heals(t, faults)
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
 	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
