@@ -151,6 +151,62 @@ func TestTagsInOwnedHandler(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// TestTagsFromBehind: many synchronous messages that are taken back, or received, in the reverse of their order cost no more than in it: neither side looks through
+// all that wait for each of them.
+func TestTagsFromBehind(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	p := connect(t, braid.Options{}, braid.Options{})
+	const n = 8000
+	took := func(end func(i int, sends []braid.Request), backwards, canceled bool) time.Duration {
+		sends := make([]braid.Request, n)
+		for i := range sends {
+			for full := true; full; {
+				sends[i] = p.a.PostTagSync(uint64(i), []byte{1})
+				var op *braid.OpError
+				_, err := sends[i].Test()
+				full = errors.As(err, &op) && op.Temporary()
+				p.aw.Progress()
+			}
+		}
+		if _, err := p.bw.WaitTag(ctx, n-1, braid.ExactTag); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		for i := range sends {
+			if backwards {
+				i = n - 1 - i
+			}
+			end(i, sends)
+		}
+		for _, s := range sends {
+			if err := s.Wait(ctx); canceled != errors.Is(err, braid.ErrCanceled) || !canceled && err != nil {
+				t.Fatal(err)
+			}
+		}
+		return time.Since(begin)
+	}
+	cancel := func(i int, sends []braid.Request) { sends[i].Cancel() }
+	receive := func(i int, _ []braid.Request) {
+		if _, err := p.bw.RecvTag(ctx, make([]byte, 1), uint64(i), braid.ExactTag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, end := range map[string]func(int, []braid.Request){"taken back": cancel, "received": receive} {
+		most := 100 * time.Millisecond
+		var forth, back time.Duration
+		for range 4 { // what others do to the processor is none of it
+			forth, back = took(end, false, name == "taken back"), took(end, true, name == "taken back")
+			if back < 8*forth+most {
+				break
+			}
+		}
+		if back >= 8*forth+most {
+			t.Errorf("%s: %v in order, %v in reverse", name, forth, back)
+		}
+	}
+}
+
 // TestTagsOfWhoIsGone: what was sent whole can be received after its sender has closed; who waits for him alone is told.
 func TestTagsOfWhoIsGone(t *testing.T) {
 	tidy(t)
