@@ -45,12 +45,10 @@ func (t *Table) Alloc(size int, from transport.Lender, log *slog.Logger) *Region
 
 // Lend says what the holder of a key may borrow. A region that is watched is not lent: nobody would see the writes.
 func (t *Table) Lend(k transport.MemKey) (l transport.Loan) {
-	regions := *t.regions.Load()
-	index := binary.LittleEndian.Uint32(k[8:])
-	if uint64(index) >= uint64(len(regions)) || regions[index] == nil {
+	r := t.find(binary.LittleEndian.Uint32(k[8:]))
+	if r == nil {
 		return l
 	}
-	r := regions[index]
 	has, ok := r.rights(wire.Secret(binary.LittleEndian.Uint64(k[:])))
 	if !ok || has == 0 || r.export == nil || r.Watch != nil || r.dead.Load() {
 		return l
@@ -60,9 +58,11 @@ func (t *Table) Lend(k transport.MemKey) (l transport.Loan) {
 
 // Close ends what is lent, of all regions.
 func (t *Table) Close() {
-	for _, r := range *t.regions.Load() {
-		if r != nil && r.export != nil {
-			r.export.Revoke()
+	for _, row := range *t.rows.Load() {
+		for i := range row {
+			if r := row[i].Load(); r != nil && r.export != nil {
+				r.export.Revoke()
+			}
 		}
 	}
 }

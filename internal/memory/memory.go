@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,17 +23,41 @@ type Region struct {
 
 // Table is the regions of one node.
 type Table struct {
-	rand    func() uint64
-	mu      sync.Mutex
-	unlent  atomic.Bool               // it was said that memory can't be lent
-	regions atomic.Pointer[[]*Region] // copied on change; a slot is nil when free
+	rand   func() uint64
+	mu     sync.Mutex             // of who adds and removes
+	unlent atomic.Bool            // it was said that memory can't be lent
+	rows   atomic.Pointer[[]*row] // copied when one is added, which is never taken away
+	used   uint32                 // numbers that were given out, ever
+	free   []uint32               // of them, those that are free again
 }
+
+// row is regions by their numbers: nil where there is none.
+type row [rowSize]atomic.Pointer[Region]
+
+const rowSize = 64
 
 // NewTable makes an empty table; rand gives the secrets.
 func NewTable(rand func() uint64) *Table {
 	t := &Table{rand: rand}
-	t.regions.Store(new([]*Region))
+	t.rows.Store(new([]*row))
 	return t
+}
+
+// slot is where the region of a number stands, nil if there never was one. From any goroutine.
+func (t *Table) slot(index uint32) *atomic.Pointer[Region] {
+	rows := *t.rows.Load()
+	if at := int(index / rowSize); at < len(rows) {
+		return &rows[at][index%rowSize]
+	}
+	return nil
+}
+
+// find is the region of a number, nil if there is none.
+func (t *Table) find(index uint32) *Region {
+	if s := t.slot(index); s != nil {
+		return s.Load()
+	}
+	return nil
 }
 
 // Add registers b.
@@ -48,19 +73,17 @@ func (t *Table) add(r *Region) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old := *t.regions.Load()
-	regions := append(make([]*Region, 0, len(old)+1), old...)
-	for i, o := range regions {
-		if o == nil {
-			r.index = uint32(i)
-			regions[i] = r
-			t.regions.Store(&regions)
-			return
-		}
+	if n := len(t.free); n > 0 {
+		r.index, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		r.index = t.used
+		t.used++
 	}
-	r.index = uint32(len(regions))
-	regions = append(regions, r)
-	t.regions.Store(&regions)
+	if t.slot(r.index) == nil {
+		rows := append(slices.Clone(*t.rows.Load()), new(row))
+		t.rows.Store(&rows)
+	}
+	t.slot(r.index).Store(r)
 }
 
 // Remove ends remote access to r. Idempotent.
@@ -70,9 +93,8 @@ func (t *Table) Remove(r *Region) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	regions := append([]*Region(nil), *t.regions.Load()...)
-	regions[r.index] = nil
-	t.regions.Store(&regions)
+	t.slot(r.index).Store(nil)
+	t.free = append(t.free, r.index)
 	if r.export != nil {
 		r.export.Revoke()
 	}
@@ -110,11 +132,10 @@ func (r *Region) Key(rights wire.Rights, incarnation uint64) wire.RKey {
 // Target finds the bytes that an operation with the given key secret may touch. The code
 // is 0 or says what is wrong.
 func (t *Table) Target(index uint32, secret wire.Secret, need wire.Rights, offset, size uint64) (*Region, []byte, wire.RefusedCode) {
-	regions := *t.regions.Load()
-	if uint64(index) >= uint64(len(regions)) || regions[index] == nil {
+	r := t.find(index)
+	if r == nil {
 		return nil, nil, wire.RefusedKey
 	}
-	r := regions[index]
 	has, ok := r.rights(secret)
 	switch {
 	case !ok || r.dead.Load():

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/openbraid/braid/internal/wire"
@@ -70,6 +71,44 @@ func TestRemoveEndsAccessAtOnceAndSlotsGetNewSecrets(t *testing.T) {
 	}
 	if _, _, code := tab.Target(k.Index, k.Secret, wire.Write, 0, 8); code != wire.RefusedKey {
 		t.Fatal("the old key opens the new region")
+	}
+}
+
+// TestManyRegions: each of many is found by its number, and one more or less costs no more where there are many: it was a copy of all.
+func TestManyRegions(t *testing.T) {
+	tab := testTable()
+	const n = 5 * rowSize
+	var all []*Region
+	for range n {
+		all = append(all, tab.Add(make([]byte, 8)))
+	}
+	for i, r := range all {
+		if i%3 == 0 {
+			tab.Remove(r)
+		}
+	}
+	for i, r := range all {
+		k := r.Key(wire.Write, 0)
+		want := wire.RefusedCode(0)
+		if i%3 == 0 {
+			want = wire.RefusedKey
+		}
+		if got, _, code := tab.Target(k.Index, k.Secret, wire.Write, 0, 8); code != want || code == 0 && got != r {
+			t.Fatalf("region %d: %v", i, code)
+		}
+	}
+	if _, _, code := tab.Target(1<<32-1, 1, wire.Write, 0, 8); code != wire.RefusedKey {
+		t.Error(code)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const rounds = 1000
+	for range rounds {
+		tab.Remove(tab.Add(nil))
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / rounds; each > 1024 {
+		t.Errorf("%d bytes for a region among %d", each, n)
 	}
 }
 
