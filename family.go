@@ -33,11 +33,13 @@ var _ = family.Lend(family.Root{
 		defer ep.w.unlock()
 		*into.(*Request) = ep.w.request(ep.e.PostOwn(id, header, payload))
 	},
-	Await: func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).desk.Share(ctx, e) },
+	Await:  func(ctx context.Context, worker any, e sleep.Event) { worker.(*Worker).desk.Share(ctx, e) },
+	Public: public,
+	Settle: func(endpoint any) { endpoint.(*Endpoint).w.desk.CallsAfterClose() },
 	Look: func(endpoint any, look func(any)) {
 		ep := endpoint.(*Endpoint)
 		ep.w.lock()
-		defer ep.w.unlockOnly()
+		defer ep.w.unlock()
 		look(ep.e)
 	},
 })

@@ -28,6 +28,18 @@ func handle(w *braid.Worker, fn func(*braid.Message), over func()) error {
 	return err
 }
 
+// onEnd has fn told, once, when an endpoint is over, behind the messages about streams that came before.
+func onEnd(ep *braid.Endpoint, fn func(error)) {
+	told := func(err error) { fn(family.Braid.Public(err)) }
+	family.Braid.Look(ep, func(e any) { e.(interface{ OnEndAbove(func(error)) }).OnEndAbove(told) })
+	family.Braid.Settle(ep)
+}
+
+// abort ends an endpoint, from inside a handler of messages about streams, too: it runs no code of a program's.
+func abort(ep *braid.Endpoint) {
+	family.Braid.Look(ep, func(e any) { e.(interface{ Abort() }).Abort() })
+}
+
 func unhandle(w *braid.Worker) { family.Braid.Handle(w, family.Stream, nil) }
 
 // post posts a message about streams. The request is left in q, which is the caller's so that none is allocated.

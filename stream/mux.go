@@ -103,7 +103,7 @@ func (m *Mux) session(ep *braid.Endpoint) (*session, error) {
 		return nil, net.ErrClosed
 	}
 	if made {
-		ep.OnEnd(s.end)
+		onEnd(ep, s.end)
 	}
 	return s, nil
 }

@@ -135,7 +135,7 @@ func (s *session) heard(msg *braid.Message) {
 	s.mu.Unlock()
 	if err != nil {
 		s.fail(fmt.Errorf("%w: %w", errRules, err))
-		s.ep.Abort() // whose end has this session forgotten, once all that came before is dropped
+		abort(s.ep) // whose end has this session forgotten, once all that came before is dropped
 	}
 }
 

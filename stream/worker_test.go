@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -58,5 +59,73 @@ func TestWorkerClosed(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestInsideHandler: a handler of the worker that a stream is on may wait for it, as for everything else: what the stream waits for comes all the same.
+func TestInsideHandler(t *testing.T) {
+	tidy(t)
+	p := newPair(t, stream.Options{Window: 64 << 10}, stream.Options{})
+	a, b := p.conns(t)
+	for what, wait := range map[string]func() error{
+		"read": func() error {
+			_, err := io.ReadFull(b, make([]byte, 300_000))
+			return err
+		},
+		"write": func() error {
+			_, err := b.Write(make([]byte, 300_000))
+			return err
+		},
+		"open": func() error {
+			c, err := p.sm.Open(within(t), b.Endpoint())
+			return errors.Join(err, c.Close())
+		},
+		"accept": func() error {
+			c, err := p.ln.Accept()
+			return errors.Join(err, c.Close())
+		},
+	} {
+		ended, inside := make(chan error, 1), make(chan struct{})
+		p.sw.HandleAM(1, func(*braid.Message) {
+			close(inside)
+			ended <- wait()
+		})
+		in, err := p.cm.Incoming()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Endpoint().SendAM(within(t), 1, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		<-inside
+		if err := a.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond) // until it waits
+		switch what {
+		case "read":
+			if _, err := a.Write(make([]byte, 300_000)); err != nil {
+				t.Error(err)
+			}
+		case "write":
+			if _, err := io.ReadFull(a, make([]byte, 300_000)); err != nil {
+				t.Error(err)
+			}
+		case "accept":
+			c, err := p.cm.Open(within(t), a.Endpoint())
+			if err != nil {
+				t.Error(err)
+			}
+			defer c.Close()
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%s in a handler: %v", what, err)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%s in a handler never ends", what)
+		}
+		in.Close()
 	}
 }

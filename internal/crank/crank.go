@@ -17,6 +17,7 @@ type Engine interface {
 	Watch(on bool)
 	Deadline() time.Duration
 	Calls() *delivery.Queue
+	Above() *delivery.Queue
 	// Abandon lets a request's user go before its end, because of cause.
 	Abandon(r *request.Request, cause error) error
 	EventFDs() []int
@@ -45,9 +46,9 @@ type Crank struct {
 
 // Open begins. Owned, Hear (run before each turn) and Now (the engine's clock) are set before.
 func (c *Crank) Open(eng Engine, policy sleep.Policy) (err error) {
-	c.eng, c.queue = eng, eng.Calls()
+	c.eng, c.queue, c.above.queue = eng, eng.Calls(), eng.Above()
 	c.pace.Init(policy)
-	c.keeper.Init(sleep.Kept{Sleep: c.sleep, Polled: c.polled, Unwatch: c.Unwatch, Turn: c.turn, Calls: c.RunCalls, Keep: c.relieved,
+	c.keeper.Init(sleep.Kept{Sleep: c.sleep, Polled: c.polled, Unwatch: c.Unwatch, Turn: c.turn, Calls: func() int { return c.runAll(false) }, Keep: c.relieved,
 		Leave: c.leave, Pace: &c.pace})
 	if c.sleeper, err = sleep.New(eng.EventFDs()); err != nil {
 		return err

@@ -356,3 +356,46 @@ func TestClose(t *testing.T) {
 	within(t, "a call of a closed worker", came)
 	c.Wake() // harmless
 }
+
+// Invariant 5: what a family has due runs while a call of the user's waits for it, in order, whoever makes the turns; and the user's own calls behind it don't.
+func TestAboveWhileBlocked(t *testing.T) {
+	c, e := newCrank(t, false, sleep.Adaptive)
+	rests(t, c)
+	blocked, release := make(chan struct{}), make(chan struct{})
+	call, came := once(t)
+	some := false
+	const above = 100
+	got := make(chan int, above)
+	c.Lock()
+	e.queue.Done(func(error) { close(blocked); <-release }, nil)
+	e.turn = func() int {
+		if !some {
+			return 0
+		}
+		some = false
+		e.taken()
+		for i := range above {
+			e.above.Done(func(error) { got <- i }, nil)
+		}
+		e.queue.Done(call, nil)
+		return 1
+	}
+	c.Unlock()
+	<-blocked
+	c.Lock()
+	some = true
+	c.UnlockOnly()
+	e.arrive()
+	for i := range above {
+		if n := within(t, "what a family has due", got); n != i {
+			t.Fatalf("call %d came as number %d", n, i)
+		}
+	}
+	select {
+	case <-came:
+		t.Error("two calls of the user's run at once")
+	default:
+	}
+	close(release)
+	within(t, "the call behind", came)
+}

@@ -6,6 +6,9 @@
 //	         nobody waits: the keeper --+                                       |
 //	         the keeper runs the user's code, and it takes its time: a relief --+
 //
+// The code of the library's own families (what a stream does with its messages) runs as the user's does, and apart from it: it waits for nobody, and a call of the
+// user's may wait for it.
+//
 // Only the root package and internal/handle import it.
 //
 // Invariants:
@@ -14,4 +17,5 @@
 //  2. User code runs without the lock, one call at a time, in order. A call that panics takes no other with it.
 //  3. Whatever is due, somebody who is awake or will wake in time does it.
 //  4. After Close nobody of the library is left.
+//  5. What the library's own families have due is run, in order, also while a call of the user's takes its time.
 package crank

@@ -20,6 +20,7 @@ const patience = 20 * time.Second
 type toy struct {
 	t      *testing.T
 	queue  delivery.Queue
+	above  delivery.Queue
 	turn   func() int // what a turn does; nil: nothing
 	due    time.Duration
 	posts  int
@@ -57,6 +58,7 @@ func (e *toy) Flush()                  { defer e.enter()(); e.flush.Add(1) }
 func (e *toy) Watch(on bool)           { defer e.enter()(); e.watch.Store(on) }
 func (e *toy) Deadline() time.Duration { defer e.enter()(); return e.due }
 func (e *toy) Calls() *delivery.Queue  { return &e.queue }
+func (e *toy) Above() *delivery.Queue  { return &e.above }
 func (e *toy) EventFDs() []int         { return []int{int(e.read.Fd())} }
 
 func (e *toy) Close() error {

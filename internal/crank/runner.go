@@ -13,6 +13,7 @@ type runner struct {
 	running atomic.Bool // somebody runs the calls
 	calls   []delivery.Call
 	relief  sleep.Relief
+	above   above
 }
 
 const (
@@ -23,7 +24,9 @@ const (
 )
 
 // callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
-func (c *Crank) callsDue() bool { return c.queue.Len() > 0 && !c.running.Load() }
+func (c *Crank) callsDue() bool {
+	return c.queue.Len() > 0 && !c.running.Load() || c.above.queue.Len() > 0 && !c.above.running.Load()
+}
 
 // CallsAfterClose runs what is due on a closed worker: nobody else does.
 func (c *Crank) CallsAfterClose() {
@@ -37,10 +40,14 @@ func (c *Crank) CallsAfterClose() {
 
 // RunCalls runs the callbacks that are due, one at a time and in order. A callback that waits makes
 // progress, but the calls which that brings are for this loop to run.
-func (c *Crank) RunCalls() (n int) { return c.runAll(false) }
+func (c *Crank) RunCalls() (n int) {
+	c.above.due.Store(true)
+	return c.runAll(false)
+}
 
-// runAll is RunCalls. keeper: it is the keeper who runs them, so somebody comes if they take their time.
+// runAll is RunCalls of what a turn has found. keeper: it is the keeper who runs them, so somebody comes if they take their time.
 func (c *Crank) runAll(keeper bool) (n int) {
+	n = c.runAbove(keeper)
 	for c.running.CompareAndSwap(false, true) {
 		k := c.runBatch(keeper)
 		if k == 0 {
@@ -102,7 +109,7 @@ func (c *Crank) relieved() int {
 
 // standIn sleeps and makes progress in place of somebody whose callbacks take their time, until they are done.
 func (c *Crank) standIn() {
-	c.relief.StandIn(&c.mu, func() bool { return c.running.Load() && !c.closed }, func() {
+	c.relief.StandIn(&c.mu, func() bool { return (c.running.Load() || c.above.running.Load()) && !c.closed }, func() {
 		if c.sleep() {
 			if _, due := c.turn(); due {
 				c.RunCalls()

@@ -24,7 +24,7 @@ func (c *Crank) progress() int {
 	}
 	n, due := c.turn()
 	if due {
-		n += c.RunCalls()
+		n += c.runAll(false)
 		if c.Owned {
 			c.eng.Flush() // what the calls posted
 		}
@@ -40,6 +40,10 @@ func (c *Crank) turn() (n int, due bool) {
 		n = c.eng.Turn()
 	}
 	due = c.queue.Len() > 0
+	if c.above.queue.Len() > 0 {
+		due = true
+		c.above.due.Store(true)
+	}
 	if n > 0 && c.keeper.Asleep() {
 		c.Unlock() // the turn may have made something due before the keeper wakes
 	} else {

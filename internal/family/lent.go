@@ -16,7 +16,11 @@ type Root struct {
 	Post func(endpoint any, id uint16, header, payload []byte, into any)
 	// Await makes progress on a Shared worker until e has ended, or the context has, as one of many goroutines that do.
 	Await func(ctx context.Context, worker any, e sleep.Event)
-	// Look hands the engine's endpoint to look, while nobody else changes it.
+	// Public is an error of the engine's as programs get it.
+	Public func(error) error
+	// Settle runs the callbacks that are due if the endpoint's worker is closed: nobody else does.
+	Settle func(endpoint any)
+	// Look hands the engine's endpoint to look, while nobody else changes it. What look changes is seen to as after a call of a program's; no callback runs.
 	Look func(endpoint any, look func(engine any))
 }
 

@@ -25,6 +25,7 @@ type toy struct {
 	request.Desk
 	pool  request.Pool
 	queue delivery.Queue
+	above delivery.Queue
 	bell  *os.File
 }
 
@@ -33,6 +34,7 @@ func (e *toy) Flush()                  {}
 func (e *toy) Watch(bool)              {}
 func (e *toy) Deadline() time.Duration { return 0 }
 func (e *toy) Calls() *delivery.Queue  { return &e.queue }
+func (e *toy) Above() *delivery.Queue  { return &e.above }
 func (e *toy) EventFDs() []int         { return []int{int(e.bell.Fd())} }
 func (e *toy) Close() error            { return nil }
 func (e *toy) Addr() string            { return "peer" }

@@ -23,7 +23,8 @@ type Intake struct {
 	Tags     *tags.Tags
 	Offers   *offer.Table
 	Handlers *delivery.Handlers
-	Calls    *delivery.Queue
+	Calls    *delivery.Queue  // of programs' handlers
+	Above    *delivery.Queue  // of the library's own
 	Parts    reassembly.Table // messages of several frames
 	Refused  uint64           // operations that were not carried out, so far
 }
@@ -197,7 +198,11 @@ func (k *Intake) accept(on Lane, m delivery.Message, buf *transport.Buffer) erro
 		k.Box.Handled(cost)
 		return nil
 	}
-	k.Calls.Message(fn, m, buf)
+	due := k.Calls
+	if family.Reserved(m.ID) {
+		due = k.Above
+	}
+	due.Message(fn, m, buf)
 	return nil
 }
 

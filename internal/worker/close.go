@@ -212,6 +212,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.hand.Step(failover.Event{What: failover.Ended})
 	ep.box.End(err)
 	ep.in.Parts.Drop()
+	ep.above.Over(err)
 	ep.Over(err)
 	w.tags.Ended(ep.box, err)
 	w.offers.Ended(ep.box)

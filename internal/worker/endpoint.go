@@ -38,6 +38,7 @@ type Endpoint struct {
 	closing
 	outbox.Calls // what its user posts
 	delivery.Ends
+	above delivery.Ends // those of the library's own families
 
 	hand  *failover.Machine
 	box   *outbox.Box
@@ -86,13 +87,13 @@ const stay = 64 << 10
 
 func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpoint {
 	w.lastID++
-	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side), Ends: delivery.EndsIn(&w.calls)}
+	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side), Ends: delivery.EndsIn(&w.calls), above: delivery.EndsIn(&w.above)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
 	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true, Tag: true, Offer: true}
 	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Forced: cost.Thresholds{ZeroCopy: w.cfg.ZeroCopy, Eager: w.cfg.Eager, Stripe: w.cfg.Stripe}})
 	ep.box.OwnCredits, ep.box.OwnBacklog, ep.box.Chosen = w.cfg.Replies, w.cfg.Backlog, ep.hand.Chosen
 	ep.Calls = ep.box.Calls()
-	ep.in = intake.Intake{From: ep, Box: ep.box, Memory: w.mem, Tags: w.tags, Offers: w.offers, Handlers: &w.Handlers, Calls: &w.calls, Parts: reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}}
+	ep.in = intake.Intake{From: ep, Box: ep.box, Memory: w.mem, Tags: w.tags, Offers: w.offers, Handlers: &w.Handlers, Calls: &w.calls, Above: &w.above, Parts: reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}}
 	ep.suspend = timer.New(func() {
 		ep.w.env.Log.Warn("a deadline is over: no lane came back (setting suspended)", "peer", ep.addr, "state", ep.Inspect())
 		ep.fail(fmt.Errorf("%w: no lane came back within %v (setting suspended)", outcome.ErrPeerFailed, ep.w.cfg.Times.Suspended))
@@ -127,6 +128,9 @@ func (ep *Endpoint) State() life.State { return ep.state }
 func (ep *Endpoint) PostOwn(id uint16, header, payload []byte) (*request.Request, error) {
 	return ep.box.PostAM(id, header, payload)
 }
+
+// OnEndAbove is OnEnd for a family of the library's own: fn is called behind the messages that came before.
+func (ep *Endpoint) OnEndAbove(fn func(error)) { ep.above.OnEnd(fn) }
 
 // Err is why it failed, or nil.
 func (ep *Endpoint) Err() error { return ep.err }

@@ -67,8 +67,8 @@ type Worker struct {
 	ready  []*Endpoint // have something to post
 	buried []*link     // to be closed at the end of the turn
 
-	calls delivery.Queue
-	pool  request.Pool
+	due
+	pool request.Pool
 
 	incoming
 	delivery.Handlers
@@ -80,6 +80,12 @@ type incoming struct {
 	memory *reassembly.Pool // of those of several frames
 	tags   *tags.Tags
 	offers *offer.Table
+}
+
+// due is code that is to be run between turns.
+type due struct {
+	calls delivery.Queue // programs' own
+	above delivery.Queue // of the library's own families, which wait for no program
 }
 
 // below is what carries frames.
@@ -122,6 +128,7 @@ func New(o Options) (*Worker, error) {
 		Handshake: w.cfg.Handshake, DialWait: w.cfg.DialWait, RedialMin: w.cfg.RedialMin, RedialMax: w.cfg.RedialMax, RedialFor: w.cfg.RedialFor, Log: w.env.Log,
 	}
 	w.calls.Handled = func(from any, cost uint64) { from.(*Endpoint).box.Handled(cost) }
+	w.above.Handled = w.calls.Handled
 	for _, t := range o.Transports {
 		i, err := t.Open(o.Env)
 		if err != nil {
@@ -170,6 +177,9 @@ func (w *Worker) Fence() { w.Scratch.Fences.Fence() }
 
 // Calls is the user code that is due: for the owner to run between turns.
 func (w *Worker) Calls() *delivery.Queue { return &w.calls }
+
+// Above is the code of the library's own families that is due. It waits for nobody, and so it need not wait for a call of a program's that does.
+func (w *Worker) Above() *delivery.Queue { return &w.above }
 
 // Tags are the worker's tagged messages.
 func (w *Worker) Tags() *tags.Tags { return w.tags }
