@@ -85,6 +85,28 @@ func TestG3_TagSizes(t *testing.T) {
 	}
 }
 
+// TestTagsBeyondMessageLimit: a tagged message of any size arrives, also one that the peer would not take as a whole, whatever is forced.
+func TestTagsBeyondMessageLimit(t *testing.T) {
+	tidy(t)
+	ctx := testContext(t)
+	for _, eager := range []int{0, 1 << 20} {
+		p := connect(t, braid.Options{Limits: braid.Limits{Eager: eager}}, braid.Options{Limits: braid.Limits{Message: 4 << 10}})
+		for _, n := range []int{4 << 10, 4<<10 + 1, 20_000, 300_000} {
+			for name, send := range map[string]func(context.Context, uint64, []byte) error{"send": p.a.SendTag, "synchronous": p.a.SendTagSync} {
+				buf := make([]byte, n)
+				recv := p.bw.PostRecvTag(buf, 1, braid.ExactTag)
+				if err := send(ctx, 1, tagBytes(n, 5)); err != nil {
+					t.Errorf("%s of %d bytes, eager %d: %v", name, n, eager, err)
+					recv.Cancel()
+				}
+				if _, err := recv.Wait(ctx); err == nil && !bytes.Equal(buf, tagBytes(n, 5)) {
+					t.Errorf("%s of %d bytes: other bytes", name, n)
+				}
+			}
+		}
+	}
+}
+
 // TestTagReceiveErrors: how a receive ended says from whom, where there is one, and nothing of what the peer may have executed: it executes nothing.
 func TestTagReceiveErrors(t *testing.T) {
 	tidy(t)

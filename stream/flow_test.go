@@ -313,6 +313,38 @@ func TestLittleRoom(t *testing.T) {
 	all.Wait()
 }
 
+// TestSmallMessages: a peer that takes small messages only gets streams all the same.
+func TestSmallMessages(t *testing.T) {
+	tidy(t)
+	p := newPairOver(t, braid.Options{Limits: braid.Limits{Message: 5000}}, stream.Options{}, stream.Options{})
+	a, b := p.conns(t)
+	const n = 2 << 20
+	for _, write := range []func() error{
+		func() error { _, err := a.Write(pattern(3, n)); return err },
+		func() error { _, err := a.ReadFrom(onlyReader{bytes.NewReader(pattern(3, n))}); return err },
+	} {
+		ended := make(chan error, 1)
+		go func() { ended <- write() }()
+		if err := a.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("nobody has read, and it is written: %v", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+		if err := check(b, 3, n); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestCalledOff: nothing moves; a large write waits behind a small one, and its deadline passes. None of it was written, and none of it comes.
 func TestCalledOff(t *testing.T) {
 	tidy(t)

@@ -40,6 +40,12 @@ func abort(ep *braid.Endpoint) {
 	family.Braid.Look(ep, func(e any) { e.(interface{ Abort() }).Abort() })
 }
 
+// most is how many bytes of a stream one message to the peer may have.
+func most(ep *braid.Endpoint) (n int) {
+	family.Braid.Look(ep, func(e any) { n = int(min(e.(interface{ MaxMessage() uint64 }).MaxMessage(), messageMost)) })
+	return max(n, 1)
+}
+
 func unhandle(w *braid.Worker) { family.Braid.Handle(w, family.Stream, nil) }
 
 // post posts a message about streams. The request is left in q, which is the caller's so that none is allocated.

@@ -18,6 +18,7 @@ type session struct {
 	m             *Mux
 	ep            *braid.Endpoint
 	local, remote Addr
+	most          int // bytes of a message
 
 	mu      sync.Mutex
 	err     error // the endpoint is over
@@ -32,7 +33,7 @@ type session struct {
 }
 
 func newSession(m *Mux, ep *braid.Endpoint) *session {
-	s := &session{m: m, ep: ep, streams: map[frame.Stream]*Conn{}, budget: flow.Budget{Left: m.o.Memory}, head: make([]byte, 0, frame.MaxSize)}
+	s := &session{m: m, ep: ep, most: most(ep), streams: map[frame.Stream]*Conn{}, budget: flow.Budget{Left: m.o.Memory}, head: make([]byte, 0, frame.MaxSize)}
 	s.remote.text = ep.Addr()
 	if ls := ep.Lanes(); len(ls) > 0 {
 		s.local.text = ls[0].Local

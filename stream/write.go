@@ -110,7 +110,7 @@ func (c *Conn) put(p []byte, lend bool) (n int, q braid.Request, pending bool, e
 		return 0, q, false, err
 	}
 	c.out.reap(s.m)
-	p = p[:min(n, messageMost)]
+	p = p[:min(n, s.most)]
 	if !lend && len(p) >= copyFrom {
 		b := s.m.parcel()
 		n = copy(b, p)
@@ -272,7 +272,7 @@ func (c *Conn) ReadFrom(r io.Reader) (total int64, err error) {
 // readSome reads once, as much as may be sent, and sends it.
 func (c *Conn) readSome(r io.Reader) (n int, err error) {
 	c.s.mu.Lock()
-	n, err = c.room(parcelBytes)
+	n, err = c.room(min(parcelBytes, c.s.most))
 	c.out.reap(c.s.m)
 	c.s.mu.Unlock()
 	if err != nil {

@@ -84,6 +84,7 @@ func Choose(lanes []Lane, b Bounds) Thresholds {
 	if t.Eager == 0 {
 		t.Eager = eager(lanes, b)
 	}
+	t.Eager = int(min(uint64(t.Eager), b.MaxMessage)) // what the peer takes no messages of can still be read
 	if t.Stripe != 0 {
 		t.Busy, t.Part = t.Stripe, t.Stripe/4
 		return t

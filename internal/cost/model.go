@@ -196,6 +196,7 @@ func (m *Model) stream(n int) (Choice, bool) {
 	default:
 		size = min(n, StreamMost)
 	}
+	size = min(size, int(max(1, min(m.MaxMessage, StreamMost))))
 	c, ok := m.message(size, headAM)
 	if ok && n > size {
 		k := pieces(n, size)

@@ -26,6 +26,9 @@ func (c Calls) PostAM(id uint16, header, payload []byte) (*request.Request, erro
 // Box is the box, for what is posted through a room of the engine's.
 func (c Calls) Box() *Box { return c.b }
 
+// MaxMessage is how many bytes a message may have that the peer takes.
+func (c Calls) MaxMessage() uint64 { return c.b.MaxMessage }
+
 // PostPut writes into the peer's memory. See Box.PostPut.
 func (c Calls) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Request, error) {
 	return c.b.PostPut(src, key, offset)
