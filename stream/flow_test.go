@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -311,6 +312,35 @@ func TestLittleRoom(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// TestOpenedWithoutLanes: who opens streams, and gives up, while nothing moves, floods nobody: the endpoint goes on when lanes do.
+func TestOpenedWithoutLanes(t *testing.T) {
+	tidy(t)
+	begun := time.Now()
+	inj := fault.New(func() time.Duration { return time.Since(begun) + 1 })
+	defer inj.Close()
+	p := newPairOver(t, braid.Options{
+		Limits: braid.Limits{Window: 16 << 10, Pending: 16}, Lanes: 1, Transports: []transport.Transport{tcp.New(tcp.Options{Wrapper: inj})},
+	}, stream.Options{}, stream.Options{Streams: 16})
+	a, b := p.conns(t)
+	pause := inj.Apply(fault.Rule{Action: fault.Pause})
+	var all sync.WaitGroup
+	for range 1000 {
+		all.Go(func() {
+			short, stop := context.WithTimeout(within(t), 10*time.Millisecond)
+			defer stop()
+			if _, err := p.cm.Open(short, a.Endpoint()); err == nil {
+				t.Error("a stream is open, and nothing moves")
+			}
+		})
+	}
+	all.Wait()
+	inj.Withdraw(pause, nil)
+	write(t, b, "still here")
+	read(t, a, "still here")
+	write(t, a, "still here")
+	read(t, b, "still here")
 }
 
 // TestSmallMessages: a peer that takes small messages only gets streams all the same.

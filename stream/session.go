@@ -29,6 +29,7 @@ type session struct {
 	head    []byte        // of the next frame
 	posted  braid.Request // the last
 	owed    []frame.Frame // for which there was no room, in order; nothing overtakes them
+	answers int           // of them, to streams that the peer opens
 	retry   *time.Timer
 }
 
@@ -44,7 +45,7 @@ func newSession(m *Mux, ep *braid.Endpoint) *session {
 const (
 	// roomAgain is when posting is tried again for which there was no room: a program has thousands of operations waiting.
 	roomAgain = time.Millisecond
-	// owedMost is how many frames may be owed for each stream that there may be. Beyond it the peer floods.
+	// owedMost is how many answers may be owed for each stream that there may be. Beyond it the peer floods.
 	owedMost = 4
 )
 
@@ -91,8 +92,16 @@ func (s *session) say(f frame.Frame) {
 		s.owed[n-1] = f
 		return
 	}
-	s.owed = append(s.owed, f)
+	s.owe(f)
 	s.comeAgain()
+}
+
+// owe has a frame said later. Under the lock.
+func (s *session) owe(f frame.Frame) {
+	s.owed = append(s.owed, f)
+	if f.Kind == frame.Accept || f.Kind == frame.Refuse {
+		s.answers++
+	}
 }
 
 // comeAgain has those look again for whom there was no room. Under the lock.
@@ -107,13 +116,15 @@ func (s *session) again() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	owed := s.owed
-	s.owed, s.retry = nil, nil
+	s.owed, s.answers, s.retry = nil, 0, nil
 	if s.err != nil {
 		return
 	}
 	for i, f := range owed {
 		if s.say(f); len(s.owed) > 0 {
-			s.owed = append(s.owed, owed[i+1:]...)
+			for _, f := range owed[i+1:] {
+				s.owe(f)
+			}
 			return
 		}
 	}
@@ -130,7 +141,7 @@ func (s *session) heard(msg *braid.Message) {
 		f.Stream = f.Stream.Turned()
 		err = s.take(f, msg)
 	}
-	if len(s.owed) > owedMost*s.m.o.Streams {
+	if s.answers > owedMost*s.m.o.Streams {
 		err = fmt.Errorf("it asks, and does not take the answers")
 	}
 	s.mu.Unlock()
