@@ -101,6 +101,8 @@ var mutants = []mutant{
 	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		u := t.keep(from, h, m, buf, cost)\n", "		u := t.keep(from, h, m, buf, 0)\n		from.Handled(cost)\n", tagged},
 	{"a note goes with its lane", "internal/outbox/replay.go", "	b.replayOther.Prepend(&other)\n", "", tagged},
 	{"what was withdrawn is received all the same", "internal/tags/tags.go", "		t.letGo(t.take(n))\n		from.Tell", "		from.Tell", tagged},
+	{"a family's messages wait for a program's handler", "internal/intake/intake.go", "		due = k.Above\n", "", "./stream -run TestInsideHandler"},
+	{"what is opened without lanes is a flood", "stream/session.go", "if s.answers > owedMost", "if len(s.owed) > owedMost", "./stream -run TestOpenedWithoutLanes"},
 	{"a message is given back that nobody wants back", "internal/outbox/tag.go", "if !r.Canceled {", "if false {", ". -run TestWithdrawnUnasked"},
 	{"a receive that was canceled is still posted", "internal/tags/receive.go", "	t.table.Cancel(r.Node)\n", "", tagged},
 	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
