@@ -138,15 +138,15 @@ func (q *Queue) PutBack(calls []Call) {
 }
 
 // Message queues a message for its handler. buf owns header and payload, if they are not the message's own.
-func (q *Queue) Message(h Handler, m Message, buf *transport.Buffer) {
+func (q *Queue) Message(h Handler, m *Message, buf *transport.Buffer) {
 	p := q.pooled()
 	c := Call{Handler: h, Message: p, buf: buf, size: wire.MessageCost(len(m.Header), len(m.Payload))}
+	p.From, p.ID, p.Header, p.Payload, p.Offer = m.From, m.ID, m.Header, m.Payload, m.Offer
 	if buf != nil && q.held >= holdMost && c.size < uint64(len(buf.Bytes))/2 {
-		m.Header, m.Payload = own(m.Header, m.Payload)
+		p.Header, p.Payload = own(m.Header, m.Payload)
 		c.buf = nil
 	}
-	m.User, m.buf = p.User, c.buf
-	*p = m
+	p.buf = c.buf
 	if q.Watch != nil {
 		q.Watch(p)
 	}

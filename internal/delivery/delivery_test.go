@@ -25,7 +25,7 @@ func TestSmallMessagesCost(t *testing.T) {
 		b := transport.NewBuffer(size, func(*transport.Buffer) { free++ })
 		n := copy(b.Bytes, "head")
 		b.Bytes[n] = byte(i)
-		q.Message(h, Message{Header: b.Bytes[:n], Payload: b.Bytes[n : n+1]}, b)
+		q.Message(h, &Message{Header: b.Bytes[:n], Payload: b.Bytes[n : n+1]}, b)
 		b.Release()
 		if kept = i + 1 - free; kept*size > holdMost {
 			t.Fatalf("%d messages of a byte keep %d buffers", i+1, kept)
@@ -54,7 +54,7 @@ func TestRetainedTwice(t *testing.T) {
 	free := 0
 	b := transport.NewBuffer(1000, func(*transport.Buffer) { free++ })
 	var kept *Message
-	q.Message(func(m *Message) { m.Retain(); m.Retain(); kept = m }, Message{Payload: b.Bytes}, b)
+	q.Message(func(m *Message) { m.Retain(); m.Retain(); kept = m }, &Message{Payload: b.Bytes}, b)
 	b.Release()
 	calls := q.Take(nil)
 	q.Run(&calls[0])
@@ -73,7 +73,7 @@ func TestLargeMessagesStay(t *testing.T) {
 	var q Queue
 	for range 2 * holdMost / size {
 		b := transport.NewBuffer(size, func(*transport.Buffer) {})
-		q.Message(func(*Message) {}, Message{Payload: b.Bytes}, b)
+		q.Message(func(*Message) {}, &Message{Payload: b.Bytes}, b)
 		if m := q.calls[len(q.calls)-1].Message; &m.Payload[0] != &b.Bytes[0] {
 			t.Fatal("a large message was copied")
 		}
@@ -81,7 +81,7 @@ func TestLargeMessagesStay(t *testing.T) {
 	q = Queue{}
 	b := transport.NewBuffer(size, func(*transport.Buffer) {})
 	for i := range 1000 {
-		q.Message(func(*Message) {}, Message{Payload: b.Bytes[i : i+1]}, b)
+		q.Message(func(*Message) {}, &Message{Payload: b.Bytes[i : i+1]}, b)
 	}
 	if q.held != size {
 		t.Errorf("1000 messages in one buffer hold %d bytes", q.held)

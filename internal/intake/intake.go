@@ -164,7 +164,7 @@ func (k *Intake) takeAM(on Lane, in *transport.Incoming) error {
 	if err != nil {
 		return err
 	}
-	return k.accept(on, delivery.Message{From: k.From, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
+	return k.accept(on, &delivery.Message{From: k.From, ID: h.ID, Header: h.Header, Payload: in.Payload}, in.Buf)
 }
 
 // takePiece takes a frame of a message of several. One without a handler is put together all the same, and refused once it is whole: the peer's limits
@@ -175,20 +175,20 @@ func (k *Intake) takePiece(on Lane, at *Landing, in *transport.Incoming) error {
 	if err != nil || m == nil {
 		return err
 	}
-	err = k.accept(on, delivery.Message{From: k.From, ID: m.AM, Header: m.Header, Payload: m.Data}, m.Buf)
+	err = k.accept(on, &delivery.Message{From: k.From, ID: m.AM, Header: m.Header, Payload: m.Data}, m.Buf)
 	m.Release()
 	return err
 }
 
 // accept queues a message for its handler. buf owns it, if it isn't the message's own memory.
-func (k *Intake) accept(on Lane, m delivery.Message, buf *transport.Buffer) error {
+func (k *Intake) accept(on Lane, m *delivery.Message, buf *transport.Buffer) error {
 	cost := wire.MessageCost(len(m.Header), len(m.Payload))
 	if err := k.Box.Accepted(cost); err != nil {
 		return err
 	}
 	switch {
 	case family.OfTag(m.ID):
-		return k.Tags.Arrived(k.Box, &m, buf, cost)
+		return k.Tags.Arrived(k.Box, m, buf, cost)
 	case family.OfOffer(m.ID):
 		return k.acceptOffer(m, buf, cost)
 	}
@@ -207,8 +207,8 @@ func (k *Intake) accept(on Lane, m delivery.Message, buf *transport.Buffer) erro
 }
 
 // acceptOffer queues a message whose payload is with its sender, for a handler that takes such.
-func (k *Intake) acceptOffer(m delivery.Message, buf *transport.Buffer, cost uint64) error {
-	id, h, err := offer.Came(&m)
+func (k *Intake) acceptOffer(m *delivery.Message, buf *transport.Buffer, cost uint64) error {
+	id, h, err := offer.Came(m)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (k *Intake) acceptOffer(m delivery.Message, buf *transport.Buffer, cost uin
 		return nil
 	}
 	k.Box.Handled(uint64(len(m.Header))) // the rest is its handler's, as of any message
-	k.Calls.Message(fn, delivery.Message{From: k.From, ID: id, Header: m.Payload, Offer: k.Offers.Arrived(k.Box, h)}, buf)
+	k.Calls.Message(fn, &delivery.Message{From: k.From, ID: id, Header: m.Payload, Offer: k.Offers.Arrived(k.Box, h)}, buf)
 	return nil
 }
 
