@@ -79,10 +79,11 @@ func (b *Box) handBack(f *transport.Frame, s *seat) *replay.Frame {
 	return replay.Answer(f)
 }
 
-// unpost ends a canceled request of which all frames wait here, handed back by lanes, and says whether that is so: the peer has nothing of it (R15).
+// unpost ends a canceled request of which all frames wait here, handed back by lanes, and says whether that is so: the peer has nothing of it (R15). One that its user
+// was told is sent goes on: he may have taken that for a promise.
 func (b *Box) unpost(r *request.Request) bool {
 	of := func(p *replay.Frame) bool { return replay.Request(p) == r }
-	if r.Reads() || !r.Whole || r.Over > 0 || r.Frames == 0 || b.replayOrdered.Count(of)+b.replayAny.Count(of) != int(r.Frames) {
+	if r.Reported && r.Err == nil || r.Reads() || !r.Whole || r.Over > 0 || r.Frames == 0 || b.replayOrdered.Count(of)+b.replayAny.Count(of) != int(r.Frames) {
 		return false
 	}
 	frames := append(b.replayOrdered.Remove(of), b.replayAny.Remove(of)...)

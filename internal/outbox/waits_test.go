@@ -130,3 +130,35 @@ func TestRoom(t *testing.T) {
 		w.end(append(rs, room)...)
 	}
 }
+
+// TestSentIsNotCanceled: what its user was told is sent goes on when its lane is lost, whoever cancels what waits.
+func TestSentIsNotCanceled(t *testing.T) {
+	small := []byte("8 bytes.")
+	for _, k := range []kind{
+		{"put", 8, func(w *world, src []byte) (*request.Request, error) { return w.PostPut(src, w.key, 0) }},
+		{"message", 8, func(w *world, src []byte) (*request.Request, error) { return w.PostAM(1, nil, src) }},
+	} {
+		for name, cancel := range map[string]func(*world, *request.Request){
+			"a flush that cancels": func(w *world, _ *request.Request) { w.PostFlush(Flushing{Cancel: true}) },
+			"a late cancel":        func(w *world, r *request.Request) { w.Cancel(r) },
+		} {
+			w := newWorld(t, 1)
+			w.conn(0).room = 0
+			r, err := k.post(w, small) // it waits
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.conn(0).room = 100
+			if w.Dispatch(); !r.Reported || r.Err != nil {
+				t.Fatalf("%s: not sent", k.name)
+			}
+			w.lose(0)
+			w.back(0, 0)
+			cancel(w, r)
+			w.addLane()
+			if w.ack(); len(w.took) == 0 {
+				t.Errorf("%s, %s: its user was told that it is sent, and the peer does not get it", k.name, name)
+			}
+		}
+	}
+}
