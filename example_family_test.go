@@ -40,9 +40,9 @@ func ExampleEndpoint_SendAM() {
 	_, from, to, stop := ends(ctx)
 	kept := make(chan *braid.Message, 1)
 	to.Worker().HandleAM(store, func(m *braid.Message) {
-		m.Retain()
-		kept <- m
 		m.Endpoint().PostAM(stored, m.Header(), nil).Release() // a handler can't wait, and need not
+		m.Retain()
+		kept <- m // the message is who takes it's from now on
 	})
 	done := make(chan string, 1)
 	from.Worker().HandleAM(stored, func(m *braid.Message) { done <- string(m.Header()) })
