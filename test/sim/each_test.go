@@ -12,7 +12,7 @@ import (
 )
 
 // eachSeed runs seeds twice each: BRAID_SEEDS of them by share, or only BRAID_SEED. Worlds share nothing, so each processor has one. It ends when
-// five seeds have failed, with -failfast when one has.
+// five seeds have failed, with -failfast when one has: whoever is broken so that others never end is known by that.
 func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
 	t.Helper()
 	first := uint64(1)
@@ -37,6 +37,8 @@ func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
 	}
 	var next, failed atomic.Int64
 	var all sync.WaitGroup
+	var tell sync.Mutex // nobody does when the test is over
+	over := make(chan struct{})
 	for range min(n, runtime.GOMAXPROCS(0)) {
 		all.Go(func() {
 			for failed.Load() < enough {
@@ -46,13 +48,26 @@ func eachSeed(t *testing.T, n, share int, run func(seed uint64) *world) {
 				}
 				seed := first + uint64(i)
 				if wrong := twice(seed, run); wrong != "" {
-					failed.Add(1)
-					t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s\n%s", seed, t.Name(), wrong)
+					tell.Lock()
+					k := failed.Add(1)
+					if k <= enough {
+						t.Errorf("BRAID_SEED=%d go test ./test/sim -run %s\n%s", seed, t.Name(), wrong)
+					}
+					if k == enough {
+						close(over)
+					}
+					tell.Unlock()
 				}
 			}
 		})
 	}
-	all.Wait()
+	go func() {
+		all.Wait()
+		if failed.Load() < enough {
+			close(over)
+		}
+	}()
+	<-over
 }
 
 // twice runs a seed, and again if nothing was wrong: what is, or "".
