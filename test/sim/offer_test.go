@@ -274,18 +274,10 @@ func (t *offerer) giveUpPieces(k *taking) {
 
 // giveUpSome cancels or abandons one of what is under way.
 func (t *offerer) giveUpSome() {
-	give := func(r *request.Request) (abandoned bool) {
-		if t.w.n(2) == 0 {
-			t.eng.Cancel(r)
-			return false
-		}
-		t.eng.Abandon(r, context.DeadlineExceeded)
-		return true
-	}
 	if n := len(t.sends); n > 0 {
 		if m := t.sends[t.w.n(n)]; !m.ended {
 			m.canceled = true
-			if give(m.r) {
+			if t.impatient(m.r) {
 				m.err = outcome.As("am offer", "", outcome.Unknown, context.DeadlineExceeded)
 				m.back()
 			}
@@ -296,7 +288,7 @@ func (t *offerer) giveUpSome() {
 		case k.over:
 		case k.r != nil:
 			k.of.gaveUp = true
-			if give(k.r) {
+			if t.impatient(k.r) {
 				k.over = true
 				spoil(k.buf)
 			}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 
@@ -341,6 +342,16 @@ func (s *side) giveUp() {
 		s.open = append(s.open[:i:i], s.open[i+1:]...)
 		return
 	}
+}
+
+// impatient cancels a request or has its user leave, by luck, and says whether he has left.
+func (s *side) impatient(r *request.Request) (abandoned bool) {
+	if s.w.n(2) == 0 {
+		s.eng.Cancel(r)
+		return false
+	}
+	s.eng.Abandon(r, context.DeadlineExceeded)
+	return true
 }
 
 var errImpatient = errors.New("the caller did not want to wait")

@@ -140,18 +140,10 @@ func (t *tagger) got(peer *tagger, x *wanted) {
 
 // giveUpSome cancels or abandons one of what is under way.
 func (t *tagger) giveUpSome() {
-	give := func(r *request.Request) (abandoned bool) {
-		if t.w.n(2) == 0 {
-			t.eng.Cancel(r)
-			return false
-		}
-		t.eng.Abandon(r, context.DeadlineExceeded)
-		return true
-	}
 	if n := len(t.sends); n > 0 {
 		if m := t.sends[t.w.n(n)]; !m.ended {
 			m.canceled = true
-			if give(m.r) {
+			if t.impatient(m.r) {
 				m.err = outcome.As("tag send", "", outcome.Unknown, context.DeadlineExceeded)
 				t.sent(m)
 			}
@@ -160,7 +152,7 @@ func (t *tagger) giveUpSome() {
 	if n := len(t.receives); n > 0 {
 		if x := t.receives[t.w.n(n)]; !x.ended {
 			x.canceled = true
-			if give(x.r) {
+			if t.impatient(x.r) {
 				x.ended = true
 				clear(x.buf)
 			}
