@@ -88,12 +88,18 @@ func (p *Pace) Note(n int) {
 	}
 }
 
-// handOver lets run whom the caller has woken before it waits in a call of the system: such a call keeps the language's processor, with all that is
-// ready to run on it, until the runtime takes it away. Where the other processors are in use, too, that is after 10 to 20 ms.
-func handOver(ms int) {
-	if ms != 0 {
-		runtime.Gosched()
+// handOver lets run whom the caller has woken before it waits in a call of the system, and says for how many milliseconds that may wait; negative: without
+// a limit, as the timeout. Such a call keeps the language's processor, with all that is ready to run on it, until the runtime takes it away. Where the other
+// processors are in use, too, that is after 10 to 20 ms.
+func handOver(timeout time.Duration) (ms int) {
+	if timeout == 0 {
+		return 0 // it does not wait
 	}
+	runtime.Gosched()
+	if timeout < 0 {
+		return -1
+	}
+	return int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
 }
 
 // yield lets others have the processor, and learns from how long that took. True: a stranger had it. Sleeping is better than

@@ -41,12 +41,7 @@ func New(fds []int) (*Sleeper, error) {
 // that has gone off would wake each Wait. Whom the caller has woken runs first.
 func (s *Sleeper) Wait(timeout time.Duration) {
 	s.setAlarm(-1)
-	ms := -1
-	if timeout >= 0 {
-		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
-	}
-	handOver(ms)
-	unix.EpollWait(s.set, s.one[:], ms)
+	unix.EpollWait(s.set, s.one[:], handOver(timeout))
 	s.answer()
 }
 

@@ -29,12 +29,7 @@ func New(fds []int) (*Sleeper, error) {
 
 // Wait sleeps until something of the picture happens. A negative timeout is none. Whom the caller has woken runs first.
 func (s *Sleeper) Wait(timeout time.Duration) {
-	ms := -1
-	if timeout >= 0 {
-		ms = int(min((timeout+time.Millisecond-1)/time.Millisecond, 1<<30))
-	}
-	handOver(ms)
-	unix.Poll(s.poll, ms)
+	unix.Poll(s.poll, handOver(timeout))
 	s.answer()
 }
 
