@@ -23,6 +23,8 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 	return []method{
 		{"Put", func(ctx context.Context) error { return ep.Put(ctx, src, key, 0) }},
 		{"PostPut", func(ctx context.Context) error { return ep.PostPut(src, key, 0).Wait(ctx) }},
+		{"Get", func(ctx context.Context) error { return ep.Get(ctx, src, key, 0) }},
+		{"PostGet", func(ctx context.Context) error { return ep.PostGet(src, key, 0).Wait(ctx) }},
 		{"SendAM", func(ctx context.Context) error { return ep.SendAM(ctx, 1, src, src) }},
 		{"PostAM", func(ctx context.Context) error { return ep.PostAM(1, src, src).Wait(ctx) }},
 		{"OfferAM", func(ctx context.Context) error { return ep.OfferAM(ctx, 1, src, make([]byte, 1<<20)) }},
@@ -45,6 +47,10 @@ func endpointMethods(ep *braid.Endpoint, key braid.RKey) []method {
 			ep.Mode()
 			ep.Stats()
 			ep.Owns(key)
+			ep.Word32(key, 0)
+			ep.Word64(key, 0)
+			ep.ProbeTag(0, braid.AnyTag)
+			ep.TakeTag(0, braid.AnyTag)
 			ep.Fence()
 			ep.Worker().Node()
 			if ep.Addr() == "" {
@@ -74,6 +80,9 @@ func withTags(ep *braid.Endpoint, others []method) []method {
 			_, err := ep.PostRecvTag(src, 0, braid.AnyTag).Wait(ctx)
 			return err
 		}},
+		{"WaitTag", func(ctx context.Context) error { _, err := ep.WaitTag(ctx, 0, braid.AnyTag); return err }},
+		{"PostWaitTag", func(ctx context.Context) error { _, err := ep.PostWaitTag(0, braid.AnyTag).Wait(ctx); return err }},
+		{"NextTag", func(ctx context.Context) error { _, err := ep.NextTag(ctx, 0, braid.AnyTag); return err }},
 	}, others...)
 }
 

@@ -11,19 +11,19 @@ import (
 	"github.com/openbraid/braid/internal/wireup"
 )
 
-// What errors.Is finds in the errors of this package.
+// What errors.Is finds in the errors of this package. Of an endpoint that is over each call's matches net.ErrClosed, if either side has closed it, else ErrPeerFailed, besides what it is in particular.
 var (
-	ErrPeerFailed    = outcome.ErrPeerFailed    // silent on all lanes, or no lane for too long (Times), or it aborted
-	ErrPeerRestarted = outcome.ErrPeerRestarted // another process answers at its address; dial anew, keys are void
+	ErrPeerFailed    = outcome.ErrPeerFailed    // silent on all lanes, or no lane for too long (Times), or it aborted; or one of those that say so
+	ErrPeerRestarted = outcome.ErrPeerRestarted // another process answers at its address; dial anew, keys are void; matches ErrPeerFailed too
 	ErrPeerClosed    = outcome.ErrPeerClosed    // the peer called Close; matches net.ErrClosed too
-	ErrLaneFailed    = outcome.ErrLaneFailed    // in the error modes Peer and None
+	ErrLaneFailed    = outcome.ErrLaneFailed    // in the error modes Peer and None; matches ErrPeerFailed too
 	ErrAccess        = outcome.ErrAccess        // put: key, rights or bounds
 	ErrHandler       = outcome.ErrHandler       // message: nobody there handles its id
 	ErrCanceled      = outcome.ErrCanceled      // by Request.Cancel
 	ErrTruncated     = outcome.ErrTruncated     // tag receive: the message was longer than the memory for it
 	ErrLimit         = outcome.ErrLimit         // of Limits, here or at the peer; see OpError.Temporary
 	ErrClosed        = outcome.ErrClosed        // on this side; matches net.ErrClosed too
-	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be
+	ErrProtocol      = outcome.ErrProtocol      // the peer sent what can't be; matches ErrPeerFailed too, once there is an endpoint
 	ErrNoLane        = outcome.ErrNoLane        // FlushOptions.Lanes: the endpoint never had a lane of that name
 	ErrDial          = outcome.ErrDial          // no lane came up; each way that was tried is a *LaneError in it
 	ErrRails         = topo.ErrRails            // no rail will do, or an entry of Options.Rails can't be read

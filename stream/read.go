@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -195,7 +194,7 @@ func (c *Conn) WriteTo(w io.Writer) (total int64, err error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	for {
-		if err := c.mayRead(); errors.Is(err, io.EOF) {
+		if err := c.mayRead(); err == io.EOF {
 			return total, nil
 		} else if err != nil {
 			return total, err

@@ -36,6 +36,20 @@ func (e over) Error() string { return string(e) }
 // Is makes it match net.ErrClosed.
 func (e over) Is(target error) bool { return target == net.ErrClosed }
 
+// Failed is why an endpoint failed that nobody had closed: ErrPeerFailed is found in it, whatever the reason that it gives.
+func Failed(err error) error {
+	if errors.Is(err, ErrPeerFailed) {
+		return err
+	}
+	return &failed{err}
+}
+
+type failed struct{ why error }
+
+func (f *failed) Error() string        { return f.why.Error() }
+func (f *failed) Unwrap() error        { return f.why }
+func (f *failed) Is(target error) bool { return target == ErrPeerFailed }
+
 // Fate says what the target may have done with an operation that ended with an error.
 type Fate uint8
 

@@ -151,6 +151,9 @@ func (ep *Endpoint) fail(err error) {
 		return
 	}
 	ep.w.env.Log.Warn("endpoint failed", "peer", ep.addr, "reason", err)
+	if ep.state != life.Dialing { // else there was none
+		err = outcome.Failed(err)
+	}
 	ep.end(life.Broke, err)
 }
 

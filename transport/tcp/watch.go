@@ -162,7 +162,7 @@ func (ep *endpoint) wrap(op string, err error) error {
 	case errors.Is(err, transport.ErrProtocol):
 		e.Kind = transport.ErrProtocol
 	case err == io.EOF:
-		e.Kind = transport.ErrPeerClosed
+		e.Kind, e.Err = transport.ErrPeerClosed, nil // io.EOF in an error says that all has come
 	case op != "dial":
 		e.Kind = transport.ErrReset
 	}

@@ -247,7 +247,7 @@ func (t *Trial) Settle(progress func() error) error {
 func (t *Trial) Verdict(c verdict.Counts, err error) *verdict.Report {
 	r := t.run()
 	r.Err, r.Counts = err, c
-	r.Lost = errors.Is(err, braid.ErrPeerFailed) || errors.Is(err, braid.ErrPeerRestarted)
+	r.Lost = errors.Is(err, braid.ErrPeerFailed) && !errors.Is(err, braid.ErrProtocol) && !errors.Is(err, braid.ErrLaneFailed)
 	return verdict.Judge(r)
 }
 
