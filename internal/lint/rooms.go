@@ -63,6 +63,7 @@ var rooms = []room{
 	{dir: "transport/shm/bulk", rank: 2, kind: service},
 	{dir: "transport/shm/budget", rank: 2, kind: service},
 	{dir: "transport/shm/cma", rank: 2, kind: service},
+	{dir: "transport/shm/life", rank: 2, kind: service},
 	{dir: "transport/shm/ring", rank: 2, kind: service},
 	{dir: "transport/shm/segment", rank: 2, kind: service},
 
@@ -85,6 +86,7 @@ var rooms = []room{
 	{dir: "rdma/soft/udp", rank: 3, kind: implementation},
 	{dir: "rdma/verbs", rank: 3, kind: implementation},
 	{dir: "transport/self", rank: 3, kind: implementation},
+	{dir: "transport/shm/crowd", rank: 3, kind: service},
 	{dir: "transport/shm/frames", rank: 3, kind: service},
 	{dir: "transport/shm/greeting", rank: 3, kind: service},
 	{dir: "transport/shm/loan", rank: 3, kind: service},

@@ -6,7 +6,7 @@
 //	unix socket: the handshake; one byte wakes who sleeps; its end is the peer's end
 //
 // docs/shm.md has the pictures: segment, handshake, sleeping, what is believed. Who may import it: programs (through the root package), tests. It imports transport,
-// internal/{fsm, ledger, mpool, poll} and its own rooms: ring and segment, greeting, frames, bulk, cma, loan.
+// internal/{fsm, ledger, mpool, poll} and its own rooms: ring and segment, greeting, life, crowd, frames, bulk, cma, loan.
 //
 // Invariants:
 //

@@ -12,8 +12,10 @@ import (
 
 	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/transport"
+	"github.com/openbraid/braid/transport/shm/crowd"
 	"github.com/openbraid/braid/transport/shm/frames"
 	"github.com/openbraid/braid/transport/shm/greeting"
+	"github.com/openbraid/braid/transport/shm/life"
 	"github.com/openbraid/braid/transport/shm/loan"
 	"github.com/openbraid/braid/transport/shm/ring"
 	"github.com/openbraid/braid/transport/shm/segment"
@@ -25,7 +27,7 @@ var errGone = errors.New("its end of the connection is gone")
 type endpoint struct {
 	f     *iface
 	sink  transport.Sink
-	state state
+	state life.State
 	fault Fault
 
 	local, remote string
@@ -62,6 +64,8 @@ type due struct {
 	dirty   bool  // in iface.dirty
 	later   bool  // in iface.later
 	failing error // the connection can't go on; OnError is owed
+
+	place crowd.Place
 }
 
 // limits are what is taken and posted.
@@ -99,6 +103,7 @@ func (ep *endpoint) rings(seg *segment.Segment, out, in []byte, s ring.Shape) (e
 // adopt takes an endpoint in. Who waits for the descriptor must hear of it, too.
 func (f *iface) adopt(ep *endpoint) {
 	f.eps = append(f.eps, ep)
+	f.crowd.Add(ep, f.turn.count)
 	if ep.fd >= 0 {
 		if _, known := f.byFD[ep.fd]; known {
 			f.byFD[ep.fd] = watched{ep: ep}
@@ -232,11 +237,12 @@ func (ep *endpoint) answered() int {
 }
 
 // note is the only place that writes an endpoint's state.
-func (ep *endpoint) note(e event) {
+func (ep *endpoint) note(e life.Event) {
 	was := ep.state
-	if !life.Note(&ep.state, e) {
+	if !life.Table.Note(&ep.state, e) {
 		panic("shm: endpoint is " + ep.state.String() + ", can't be: " + e.String())
 	}
+	ep.f.turn.gone = ep.f.turn.gone || ep.state == closed
 	if was == connecting && ep.state != connecting {
 		ep.f.turn.expected--
 	}

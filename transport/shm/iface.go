@@ -14,9 +14,9 @@ import (
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/shm/budget"
 	"github.com/openbraid/braid/transport/shm/cma"
+	"github.com/openbraid/braid/transport/shm/crowd"
 	"github.com/openbraid/braid/transport/shm/frames"
 	"github.com/openbraid/braid/transport/shm/loan"
-	"github.com/openbraid/braid/transport/shm/ring"
 )
 
 const (
@@ -43,9 +43,10 @@ type iface struct {
 	closed    bool
 
 	turn  turn
-	dirty []*endpoint // Flush has something to do for them
-	later []*endpoint // Progress has
-	owing []*endpoint // acknowledgements that may wait a little
+	crowd crowd.Crowd[*endpoint] // all of them: those that are polled, and those that doze
+	dirty []*endpoint            // Flush has something to do for them
+	later []*endpoint            // Progress has
+	owing []*endpoint            // acknowledgements that may wait a little
 	stock
 	sight
 	scratch
@@ -75,6 +76,7 @@ type turn struct {
 	awake    int  // endpoints that have not said that they sleep
 	rung     bool // the own bell
 	expected int  // endpoints and guests from which the socket is to bring something
+	gone     bool // one is closed, and not swept away yet
 }
 
 // scratch is memory that calls share, because only one of them runs at a time.
@@ -93,11 +95,10 @@ type watched struct {
 
 // Open implements transport.Transport.
 func (s *shm) Open(env transport.Env) (transport.Iface, error) {
-	shape := ring.Shape{Slots: s.o.Slots, Data: s.o.Data}
-	if err := shape.Check(); err != nil {
+	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(frames.ChunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
+	if err := f.shape().Check(); err != nil {
 		return nil, newError(Error{Op: "open", Err: err})
 	}
-	f := &iface{env: env, o: s.o, bell: -1, pool: mpool.New(frames.ChunkLen, 2<<20, 16<<20), byFD: map[int]watched{}, prefix: Prefix(), number: uint32(env.Rand())}
 	f.mark = cma.NewMark(env.Rand)
 	f.mayRead = s.o.Read == cma.Always || s.o.Read == cma.Measured && cma.Filtered() == nil
 	f.turn.watched, f.desk, f.budget = true, &s.desk, &s.budget
@@ -122,8 +123,6 @@ func (f *iface) offered() (m cma.Mark) {
 	}
 	return m
 }
-
-func (f *iface) shape() ring.Shape { return ring.Shape{Slots: f.o.Slots, Data: f.o.Data} }
 
 // Attr implements transport.Iface.
 func (f *iface) Attr() transport.Attr {
@@ -155,15 +154,22 @@ func (f *iface) Progress() (n int) {
 	t.running = true
 	t.count++
 	n = f.leftovers()
-	if t.watched || t.expected > 0 || t.count%eventsEvery == 0 {
+	if t.watched || t.expected > 0 || f.crowd.Dozing > 0 && t.count%crowd.Bells == 0 || t.count%eventsEvery == 0 {
 		n += f.events()
 	}
-	for i := 0; i < len(f.eps); i++ { // grows when a callback dials
-		n += f.eps[i].turn()
+	for i := 0; i < len(f.crowd.Polled); i++ { // grows when a callback dials
+		ep := f.crowd.Polled[i]
+		if k := ep.turn(); k > 0 {
+			n += k
+			ep.place.Moved(t.count)
+		}
 	}
 	t.idle = n == 0
 	t.running = false
 	f.sweep()
+	if !t.watched && f.o.Fault == nil { // faults are asked for in each turn
+		f.crowd.Drowse(t.count)
+	}
 	return n
 }
 
@@ -205,14 +211,6 @@ func (f *iface) events() (n int) {
 	f.resume()
 	f.tidy()
 	return n + f.expire()
-}
-
-// sweep forgets closed endpoints. Not during a turn, when somebody walks over the list.
-func (f *iface) sweep() {
-	gone := func(ep *endpoint) bool { return ep.state == closed }
-	if slices.ContainsFunc(f.eps, gone) {
-		f.eps = slices.DeleteFunc(f.eps, gone)
-	}
 }
 
 // Flush implements transport.Iface.
@@ -309,7 +307,7 @@ func (f *iface) Close() error {
 		ep.Close()
 	}
 	f.closed = true
-	f.eps, f.dirty, f.later, f.owing = nil, nil, nil, nil
+	f.eps, f.dirty, f.later, f.owing, f.crowd.Polled = nil, nil, nil, nil, nil
 	f.desk.Reap(true)
 	f.pool.Close()
 	if f.bell >= 0 {

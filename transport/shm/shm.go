@@ -12,8 +12,6 @@ import (
 const Host = "shm"
 
 const (
-	defaultSlots = 2048
-	defaultData  = 512 << 10
 	defaultLimit = 512 << 20
 	defaultPeer  = 64 << 20
 
@@ -30,8 +28,8 @@ const (
 
 // Options of the transport. The zero value is fine.
 type Options struct {
-	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two, 2048 if 0; and bytes of large frames
-	// under way, a multiple of 32 KiB from 128 KiB on, 512 KiB if 0. A connection has two rings.
+	// Slots and Data are the size of a ring, for connections that are dialed here: slots of 64 bytes, a power of two; and bytes of large frames under way, a
+	// multiple of 32 KiB from 128 KiB on. A connection has two rings. 0: 2048 slots and 512 KiB, and where a worker has more than 16 connections 256 and 128 KiB.
 	Slots, Data int
 	// Limit is how many bytes of shared memory the connections of all workers may have mapped, whoever made it; 0: 512 MiB. PeerLimit is how many of them may be
 	// with one process; 0: 64 MiB.
@@ -76,7 +74,7 @@ func New(o Options) transport.Transport {
 	for _, d := range []struct {
 		v   *int
 		def int
-	}{{&o.Slots, defaultSlots}, {&o.Data, defaultData}, {&o.Limit, defaultLimit}, {&o.PeerLimit, defaultPeer}} {
+	}{{&o.Limit, defaultLimit}, {&o.PeerLimit, defaultPeer}} {
 		if *d.v == 0 {
 			*d.v = d.def
 		}

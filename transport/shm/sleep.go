@@ -29,7 +29,7 @@ func (f *iface) Watch(on bool) {
 
 // lie has every endpoint say that this side sleeps.
 func (f *iface) lie() {
-	for _, ep := range f.eps {
+	for _, ep := range f.crowd.Polled { // who dozes lies
 		if !ep.lies {
 			ep.lie()
 		}
@@ -108,5 +108,6 @@ func (ep *endpoint) fired() int {
 		ep.fail("connection", errGone)
 	}
 	ep.rise(true)
+	ep.f.crowd.Stir(ep, ep.f.turn.count)
 	return 0
 }

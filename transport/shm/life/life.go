@@ -1,10 +1,8 @@
-//go:build linux
-
-package shm
+package life
 
 import "github.com/openbraid/braid/internal/fsm"
 
-// state is where an endpoint is in its life.
+// State is where an endpoint is in its life.
 //
 //	connecting ──stands──> up ──quiesce──> quiesced
 //	    │                  │                  ^
@@ -12,50 +10,51 @@ import "github.com/openbraid/braid/internal/fsm"
 //	                                 close, from anywhere ──> closed
 //
 // In quiesced the engine gave it up; control frames are read while the connection lasts.
-type state uint8
+type State uint8
 
 const (
-	connecting state = iota
-	up
-	broken
-	quiesced
-	closed
+	Connecting State = iota
+	Up
+	Broken
+	Quiesced
+	Closed
 )
 
-func (s state) String() string {
+func (s State) String() string {
 	return [...]string{"connecting", "up", "broken", "quiesced", "closed"}[s]
 }
 
-// event moves an endpoint on.
-type event uint8
+// Event moves an endpoint on.
+type Event uint8
 
 const (
-	evStands event = iota
-	evBroke
-	evQuiesce
-	evClose
+	Stands Event = iota
+	Broke
+	Quiesce
+	Close
 )
 
-func (e event) String() string { return [...]string{"stands", "broke", "quiesce", "close"}[e] }
+func (e Event) String() string { return [...]string{"stands", "broke", "quiesce", "close"}[e] }
 
-type arrow = fsm.Row[state, event]
+type arrow = fsm.Row[State, Event]
 
-var life = fsm.New(closed, evClose,
-	arrow{From: connecting, On: evStands, To: up},
-	arrow{From: connecting, On: evBroke, To: broken},
-	arrow{From: connecting, On: evQuiesce, To: quiesced},
-	arrow{From: connecting, On: evClose, To: closed},
+// Table is the whole life.
+var Table = fsm.New(Closed, Close,
+	arrow{From: Connecting, On: Stands, To: Up},
+	arrow{From: Connecting, On: Broke, To: Broken},
+	arrow{From: Connecting, On: Quiesce, To: Quiesced},
+	arrow{From: Connecting, On: Close, To: Closed},
 
-	arrow{From: up, On: evBroke, To: broken},
-	arrow{From: up, On: evQuiesce, To: quiesced},
-	arrow{From: up, On: evClose, To: closed},
+	arrow{From: Up, On: Broke, To: Broken},
+	arrow{From: Up, On: Quiesce, To: Quiesced},
+	arrow{From: Up, On: Close, To: Closed},
 
-	arrow{From: broken, On: evQuiesce, To: quiesced},
-	arrow{From: broken, On: evClose, To: closed},
+	arrow{From: Broken, On: Quiesce, To: Quiesced},
+	arrow{From: Broken, On: Close, To: Closed},
 
-	arrow{From: quiesced, On: evBroke, To: quiesced},
-	arrow{From: quiesced, On: evQuiesce, To: quiesced},
-	arrow{From: quiesced, On: evClose, To: closed},
+	arrow{From: Quiesced, On: Broke, To: Quiesced},
+	arrow{From: Quiesced, On: Quiesce, To: Quiesced},
+	arrow{From: Quiesced, On: Close, To: Closed},
 
-	arrow{From: closed, On: evQuiesce, To: closed},
+	arrow{From: Closed, On: Quiesce, To: Closed},
 )
