@@ -11,8 +11,8 @@ import (
 	"github.com/openbraid/braid"
 )
 
-// connectTime is how long the two may take to find each other.
-const connectTime = 10 * time.Second
+// connectTime is how long the two may take to find each other: long, since they may just be starting on a machine that is busy or emulated.
+const connectTime = 30 * time.Second
 
 // tickEvery is how often a child says how far it is, lookEvery if that is drawn.
 const (

@@ -25,8 +25,8 @@ type Options struct {
 	Command []string // this program with its sub-command: to be started again, with --role=...
 }
 
-// stall is how long nothing may move until that is an error: longer than the library's own deadlines for a hand-over.
-const stall = 15 * time.Second
+// stall is how long nothing may move until that is an error: longer than the library's own deadlines for a hand-over, and than connectTime.
+const stall = 45 * time.Second
 
 // UsageError: it can't be done as asked for.
 type UsageError struct{ Text string }
