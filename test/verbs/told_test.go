@@ -13,12 +13,6 @@ import (
 	"github.com/openbraid/braid"
 )
 
-// Messages of TestTold.
-const (
-	amAbout  = 3 // a link goes down now
-	amReport = 4 // asks how the loss was known; answered with the text
-)
-
 // TestTold runs in two machines, each with two rails: one serves (BRAID_VERBS_PEER is not set), the other one dials it and takes a link down at its own end, again and again. The
 // server's port stays up, and nothing comes over it any more: it hears of the loss over the other rail, long before its adapter's retry time is over.
 func TestTold(t *testing.T) {
@@ -35,10 +29,11 @@ const toldPort = "7788"
 func isTold(t *testing.T) {
 	left(t)
 	w := &world{t: t, rails: rails(t)}
+	k := &keeper{}
 	var about time.Time
 	server := node(t, braid.Options{Settings: settings(t, "verbs,self"), Rails: w.rails, OnEvent: w.event})
 	done := make(chan struct{})
-	server.HandleAM(amCount, w.counted)
+	server.HandleAM(amCount, k.counted)
 	server.HandleAM(amAbout, func(*braid.Message) { about = time.Now() })
 	server.HandleAM(amReport, func(m *braid.Message) {
 		text := "the lane is not lost here"
@@ -61,7 +56,7 @@ func isTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	defer cancel()
 	ep, err := ln.Accept(ctx)
 	if err != nil {
@@ -76,14 +71,14 @@ func isTold(t *testing.T) {
 			t.Fatal("the other machine did not come to its end")
 		}
 	}
-	if len(w.bad) > 0 || w.next == 0 {
-		t.Errorf("%d messages; %v", w.next, w.bad)
+	if len(k.Bad) > 0 || k.Messages == 0 {
+		t.Errorf("%+v", k.tally)
 	}
 }
 
 func tells(t *testing.T, peer string) {
 	left(t)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	defer cancel()
 	w := &world{t: t, ctx: ctx, rails: rails(t)}
 	for _, r := range w.rails {
@@ -92,15 +87,7 @@ func tells(t *testing.T, peer string) {
 	client := node(t, braid.Options{Settings: settings(t, "verbs,self"), Rails: w.rails, OnEvent: w.event})
 	answers := make(chan string, 1)
 	client.HandleAM(amReport, func(m *braid.Message) { answers <- string(m.Payload()) })
-	var err error
-	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // the server may not be there yet
-		if w.ep, err = client.Dial(ctx, net.JoinHostPort(peer, toldPort)); err == nil || time.Now().After(end) {
-			break
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.dial(client, net.JoinHostPort(peer, toldPort))
 	w.until("both lanes", w.whole)
 	var sent uint64
 	send := func() {
