@@ -54,7 +54,7 @@ func (n *Node) NewWorker() (*Worker, error) {
 	}
 	eng, err := worker.New(worker.Options{
 		Config: n.cfg.Config, Transports: n.opts.Transports, Memory: n.mem, Incarnation: n.incarnation, Rails: n.view(),
-		Env: transport.Env{Now: clock, Rand: secret.Random, Log: n.log},
+		Env: transport.Env{Now: clock, Rand: secret.Random, Log: n.log}, Seed: [2]uint64{secret.Random(), secret.Random()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("braid: %w", err)

@@ -152,11 +152,17 @@ func TestPerftestBatch(t *testing.T) {
 		strings.Count(lines[0], ",") != strings.Count(lines[2], ",") {
 		t.Errorf("%s", out)
 	}
-	if err := os.WriteFile(file, []byte("ok -t am_lat\nbad -t am_lat -n x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != shell.BadUsage || !strings.Contains(errOut, ":2:") {
-		t.Errorf("status %d: %s", status, errOut)
+	for text, want := range map[string]string{
+		"ok -t am_lat\nbad -t am_lat -n x\n":             ":2:",
+		"ok -t am_lat\nbad -t am_\x1b[31mlat\n":          `:2: "bad -t am_\x1b[31mlat" is no line of text`,
+		"\x7fELF\x02\x01\x01\x00\xff\xfe \xc3\x28 -t am": `:1: "\x7fELF`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, _, errOut = command(t, "perftest", "nobody", "-b", file); status != shell.BadUsage || !strings.Contains(errOut, want) {
+			t.Errorf("status %d: %q", status, errOut)
+		}
 	}
 }
 

@@ -46,6 +46,8 @@ type Message struct {
 type Offer interface {
 	// LetGo: nobody asks for it any more. Idempotent.
 	LetGo()
+	// Drop is LetGo by the last who knows of it: it is another one then.
+	Drop()
 }
 
 // Retain keeps header and payload valid until Release. Only inside the handler.
@@ -120,7 +122,7 @@ func (q *Queue) Finish(calls []Call) {
 		}
 		if m := c.Message; m != nil && !m.retained {
 			if m.Offer != nil {
-				m.Offer.LetGo()
+				m.Offer.Drop()
 			}
 			*m = Message{User: m.User}
 			q.messages = append(q.messages, m)

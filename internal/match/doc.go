@@ -17,4 +17,5 @@
 //     sender sends with tags that one want takes is received in the order in which it arrived.
 //  3. In the steady state nothing is allocated. Exact tags cost the same however many others there are, as long as they differ; so does
 //     what one sender's arrivals and wants cost, however many others' there are.
+//  4. Which tags share a bucket is by a seed that peers don't know.
 package match

@@ -1,5 +1,7 @@
 package match
 
+import "math/bits"
+
 // Node is a want that is posted, or an arrival that waits.
 type Node[V any] struct {
 	Value V
@@ -50,10 +52,14 @@ func (l *list[V]) remove(n *Node[V], k int) {
 	*p = links[V]{}
 }
 
+// Seed is by what tags are spread over buckets. Peers choose tags: who doesn't know it can't choose those that are all in one.
+type Seed [2]uint64
+
 // buckets are lists by key.
 type buckets[V any] struct {
 	lists []list[V]
 	n     int
+	seed  Seed
 }
 
 const fewest = 64 // buckets
@@ -62,8 +68,13 @@ func (b *buckets[V]) of(key uint64) *list[V] {
 	if b.lists == nil {
 		b.lists = make([]list[V], fewest)
 	}
-	h := key * 0x9e3779b97f4a7c15
-	return &b.lists[(h^h>>32)&uint64(len(b.lists)-1)]
+	return &b.lists[b.seed.spread(key)&uint64(len(b.lists)-1)]
+}
+
+// spread is the mix of wyhash: both halves of a product with what nobody knows.
+func (s *Seed) spread(key uint64) uint64 {
+	hi, lo := bits.Mul64(key^s[0]^0xa0761d6478bd642f, s[1]^0xe7037ed1a0b428db)
+	return hi ^ lo
 }
 
 func (b *buckets[V]) push(n *Node[V]) {

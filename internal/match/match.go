@@ -19,7 +19,7 @@ func (w Want) Takes(tag uint64, from any) bool {
 	return (tag^w.Tag)&w.Mask == 0 && (w.From == nil || w.From == from)
 }
 
-// Table is what is posted, and what waits. P is what a want is for, A what arrived. The zero value is empty.
+// Table is what is posted, and what waits. P is what a want is for, A what arrived. The zero value is empty, and its seed is one that everybody knows.
 type Table[P, A any] struct {
 	senders senders[P, A]
 
@@ -36,6 +36,9 @@ type Table[P, A any] struct {
 	waits int
 	rest  pool[A]
 }
+
+// Sow sets the seed of an empty table.
+func (t *Table[P, A]) Sow(s Seed) { t.exact.seed, t.alone.seed, t.tags.seed = s, s, s }
 
 // Posted is the number of wants, Waiting that of arrivals.
 func (t *Table[P, A]) Posted() int  { return t.posts }

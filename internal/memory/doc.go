@@ -10,5 +10,6 @@
 //     with the right asked for, is ever returned.
 //  2. After Remove no new access is granted, and none begins of what was lent. Access that was granted before is counted; Busy says so.
 //  3. A key's secret is 64 random bits, one for each region and set of rights.
-//  4. A table is safe for concurrent use; looking up takes no lock.
+//  4. A node's regions are safe for concurrent use; looking up takes no lock. What a worker has lent is its own.
+//  5. What was lent is used again only when nobody reads it and its lender has let go of it.
 package memory

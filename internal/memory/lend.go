@@ -57,7 +57,7 @@ func (t *Table) Lend(k transport.MemKey) (l transport.Loan) {
 }
 
 // Close ends what is lent, of all regions.
-func (t *Table) Close() {
+func (t *regions) Close() {
 	for _, row := range *t.rows.Load() {
 		for i := range row {
 			if r := row[i].Load(); r != nil && r.export != nil {

@@ -21,8 +21,14 @@ type Region struct {
 	Watch func(offset uint64, src []byte)
 }
 
-// Table is the regions of one node.
+// Table is the regions of one node, and what one of its workers has lent (Lent).
 type Table struct {
+	*regions
+	loans loans
+}
+
+// regions are those of a node.
+type regions struct {
 	rand   func() uint64
 	mu     sync.Mutex             // of who adds and removes
 	unlent atomic.Bool            // it was said that memory can't be lent
@@ -38,13 +44,16 @@ const rowSize = 64
 
 // NewTable makes an empty table; rand gives the secrets.
 func NewTable(rand func() uint64) *Table {
-	t := &Table{rand: rand}
+	t := &regions{rand: rand}
 	t.rows.Store(new([]*row))
-	return t
+	return &Table{regions: t}
 }
 
+// OfWorker is the same regions, for one more worker.
+func (t *Table) OfWorker() *Table { return &Table{regions: t.regions} }
+
 // slot is where the region of a number stands, nil if there never was one. From any goroutine.
-func (t *Table) slot(index uint32) *atomic.Pointer[Region] {
+func (t *regions) slot(index uint32) *atomic.Pointer[Region] {
 	rows := *t.rows.Load()
 	if at := int(index / rowSize); at < len(rows) {
 		return &rows[at][index%rowSize]
@@ -52,8 +61,8 @@ func (t *Table) slot(index uint32) *atomic.Pointer[Region] {
 	return nil
 }
 
-// find is the region of a number, nil if there is none.
-func (t *Table) find(index uint32) *Region {
+// find is the node's region of a number, nil if there is none.
+func (t *regions) find(index uint32) *Region {
 	if s := t.slot(index); s != nil {
 		return s.Load()
 	}
@@ -61,13 +70,13 @@ func (t *Table) find(index uint32) *Region {
 }
 
 // Add registers b.
-func (t *Table) Add(b []byte) *Region {
+func (t *regions) Add(b []byte) *Region {
 	r := &Region{Bytes: b}
 	t.add(r)
 	return r
 }
 
-func (t *Table) add(r *Region) {
+func (t *regions) add(r *Region) {
 	for i := range r.secret {
 		r.secret[i] = wire.Secret(t.rand())
 	}
@@ -89,6 +98,10 @@ func (t *Table) add(r *Region) {
 // Remove ends remote access to r. Idempotent.
 func (t *Table) Remove(r *Region) {
 	if r.dead.Swap(true) {
+		return
+	}
+	if r.index >= lent {
+		t.loans.remove(r)
 		return
 	}
 	t.mu.Lock()
@@ -133,6 +146,9 @@ func (r *Region) Key(rights wire.Rights, incarnation uint64) wire.RKey {
 // is 0 or says what is wrong.
 func (t *Table) Target(index uint32, secret wire.Secret, need wire.Rights, offset, size uint64) (*Region, []byte, wire.RefusedCode) {
 	r := t.find(index)
+	if index >= lent {
+		r = t.loans.find(index)
+	}
 	if r == nil {
 		return nil, nil, wire.RefusedKey
 	}

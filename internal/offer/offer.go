@@ -37,7 +37,7 @@ type Loan struct {
 
 // Lend offers a payload: the peer reads it, and the request ends when it has said so. scratch is memory for the offer, of wire.TagOfferSize bytes.
 func Lend(p Peer, mem *memory.Table, l Loan, scratch []byte) (*request.Request, error) {
-	r := mem.Add(l.Payload)
+	r := mem.Lent(l.Payload)
 	key := r.Key(wire.Read, 0)
 	h := wire.TagOffer{TagSync: wire.TagSync{Tag: l.Tag}, Size: key.Size, Secret: key.Secret, Index: key.Index}
 	q, err := p.PostAnswered(l.ID, h.AppendTo(scratch[:0]), l.With, r)

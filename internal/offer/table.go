@@ -22,6 +22,7 @@ type Options struct {
 type Table struct {
 	o    Options
 	open map[Peer]map[uint64]*Offer // by their senders' numbers
+	free []*Offer
 	head [wire.TagOfferSize]byte
 }
 
@@ -69,12 +70,21 @@ func Came(m *delivery.Message) (id uint16, h wire.TagOffer, err error) {
 
 // Arrived takes one for which there is a handler.
 func (t *Table) Arrived(from Peer, h wire.TagOffer) *Offer {
-	o := &Offer{t: t, from: from, h: h}
+	o := t.unused()
+	o.from, o.h = from, h
 	if t.open[from] == nil {
 		t.open[from] = map[uint64]*Offer{}
 	}
 	t.open[from][h.Op] = o
 	return o
+}
+
+func (t *Table) unused() (o *Offer) {
+	if n := len(t.free); n > 0 {
+		o, t.free = t.free[n-1], t.free[:n-1]
+		return o
+	}
+	return &Offer{t: t}
 }
 
 // note moves the offer on, and tells its sender what that means for him.
@@ -94,6 +104,13 @@ func (o *Offer) note(e Event) bool {
 
 // LetGo implements delivery.Offer: what is not received by now never will be.
 func (o *Offer) LetGo() { o.note(WasLetGo) }
+
+// Drop implements delivery.Offer.
+func (o *Offer) Drop() {
+	o.LetGo()
+	*o = Offer{t: o.t}
+	o.t.free = append(o.t.free, o)
+}
 
 // Size is how many bytes a message has, wherever they are.
 func Size(m *delivery.Message) uint64 {

@@ -40,7 +40,7 @@ func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Regio
 	}
 	if err != nil {
 		if lent != nil {
-			b.scratch.Memory.Remove(lent)
+			b.scratch.Memory.Return(lent)
 		}
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (b *Box) withdraw(r *request.Request) {
 // settle is what the end of a request means for the peer's memory, or for its wait.
 func (b *Box) settle(r *request.Request, err error) {
 	if r.Lent != nil {
-		b.scratch.Memory.Remove(r.Lent)
+		b.scratch.Memory.Return(r.Lent)
 		r.Lent = nil
 	}
 	if r.Offer != 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/openbraid/braid/internal/perf/cpu"
 	"github.com/openbraid/braid/internal/perf/ends"
 	"github.com/openbraid/braid/internal/perf/inbox"
+	"github.com/openbraid/braid/internal/perf/landing"
 	"github.com/openbraid/braid/internal/perf/ledger"
 	"github.com/openbraid/braid/internal/perf/meter"
 	"github.com/openbraid/braid/internal/perf/note"
@@ -50,6 +51,7 @@ type client struct {
 
 	notes  inbox.Of[note.Note]
 	echoes atomic.Uint64  // answers that arrived
+	field  landing.Field  // in which offered ones are read
 	ledger *ledger.Ledger // of echoes or gets, with verify
 
 	lane puts.Lane // where the server's puts go
@@ -205,7 +207,7 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 		}
 		c.notes.Put(n)
 	})
-	c.w.HandleAM(note.Echo, c.echo)
+	c.w.HandleOffer(note.Echo, c.echo)
 	if c.ep, err = c.w.Dial(ctx, withPort(addr)); err != nil {
 		c.awake()
 		c.node.Close()
@@ -219,8 +221,14 @@ func dial(ctx context.Context, addr string, p Params, id string, t *trial.Trial)
 
 // echo takes the server's answers of a message latency test.
 func (c *client) echo(m *braid.Message) {
+	if c.field.Receive(m, c.echoed) {
+		c.echoed(m.Header(), m.Payload())
+	}
+}
+
+func (c *client) echoed(head, body []byte) {
 	if c.ledger != nil {
-		c.ledger.Message(m.Header(), m.Payload(), true)
+		c.ledger.Message(head, body, true)
 	}
 	c.echoes.Add(1)
 }

@@ -14,7 +14,9 @@ import (
 // pingPong makes n round trips.
 func (c *client) pingPong(n int, m *meter.Meter) error {
 	hop := c.hopMessage
-	if c.test.Put {
+	if c.test.Offer {
+		hop = c.hopOffer
+	} else if c.test.Put {
 		hop = c.hopPut
 	} else if c.test.Tag {
 		hop = c.hopTag
@@ -52,6 +54,29 @@ func (c *client) hopMessage(seq uint64) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// hopOffer is one of offered ones, each read by its handler. Its memory is this side's again when the server has read it, which the answer says already.
+func (c *client) hopOffer(seq uint64) error {
+	if c.p.Verify {
+		binary.LittleEndian.PutUint64(c.head, seq)
+		pattern.Fill(c.body, pattern.Base(seq, false))
+	}
+	want := c.echoes.Load() + 1
+	r := c.ep.PostOfferAM(note.Data, c.head, c.body)
+	for i, done := 1, false; !done || c.echoes.Load() < want; i++ {
+		if !done {
+			var err error
+			if done, err = r.Test(); err != nil {
+				return err
+			}
+		}
+		if err := c.step(i); err != nil {
+			return err
+		}
+	}
+	r.Release()
 	return nil
 }
 

@@ -90,19 +90,19 @@ func (ses *session) rights() braid.Rights {
 
 // data is the handler of the messages that are measured.
 func (s *server) data(m *braid.Message) {
-	ep := m.Endpoint()
-	ses := s.session(ep)
-	if ses == nil {
+	ses := s.session(m.Endpoint())
+	if ses != nil && ses.field.Receive(m, ses.came) {
+		ses.came(m.Header(), m.Payload())
+	}
+}
+
+// came counts a message, and answers that of a latency test: from here, so that the answer goes out in this very turn.
+func (ses *session) came(head, body []byte) {
+	ses.count(head, body)
+	if !ses.test.Latency {
 		return
 	}
-	if !ses.field.Receive(m, ses.came) {
-		return
-	}
-	if ses.came(m.Header(), m.Payload()); !ses.test.Latency {
-		return
-	}
-	// A message that is whole is answered from here, so that the answer goes out in this very turn.
-	head, body := m.Header(), ses.body
+	body = ses.body
 	if ses.verify && len(head) >= pattern.WordLen {
 		head = append([]byte(nil), head...) // the library's until it is acknowledged, as the body is
 		body = make([]byte, len(ses.body))
@@ -110,11 +110,14 @@ func (s *server) data(m *braid.Message) {
 	} else {
 		head = ses.header(len(head))
 	}
-	ep.PostAM(note.Echo, head, body).Release()
+	if ses.test.Offer {
+		ses.ep.PostOfferAM(note.Echo, head, body).Release()
+	} else {
+		ses.ep.PostAM(note.Echo, head, body).Release()
+	}
 }
 
-// came counts a message.
-func (ses *session) came(head, body []byte) {
+func (ses *session) count(head, body []byte) {
 	ses.arrived++
 	if ses.ledger != nil {
 		ses.ledger.Message(head, body, false)

@@ -57,10 +57,10 @@ func faulty(t *testing.T, p perf.Params, plan string) (perf.Result, []verdict.Ev
 
 // TestTrial: each test goes on over lanes that are cut, one after the other, and the verdict says so; what happened is written down.
 func TestTrial(t *testing.T) {
-	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_offer_bw", "am_lat", "get", "add", "fadd", "cswap", "tag_bw", "tag_lat", "tag_sync_bw", "stream_lat", "stream_bw"} {
+	for _, test := range []string{"put_bw", "put_lat", "am_bw", "am_offer_bw", "am_offer_lat", "am_lat", "get", "add", "fadd", "cswap", "tag_bw", "tag_lat", "tag_sync_bw", "stream_lat", "stream_bw"} {
 		t.Run(test, func(t *testing.T) {
 			p := perf.Params{Test: test, Setup: perf.Setup{Shared: strings.HasPrefix(test, "stream_")}}
-			if test == "am_offer_bw" {
+			if test == "am_offer_bw" || test == "am_offer_lat" {
 				p.Size = 300_000 // smaller ones are not offered
 			}
 			r, events := faulty(t, p,

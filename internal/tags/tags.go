@@ -36,6 +36,7 @@ type Peer interface {
 type Options struct {
 	Pool   *request.Pool
 	Memory *memory.Table
+	Seed   match.Seed                          // of the tags
 	Report func(r *request.Request, err error) // the user's end
 }
 
@@ -58,7 +59,9 @@ const (
 
 // New makes one.
 func New(o Options) *Tags {
-	return &Tags{o: o, buffers: mpool.New(2*inside, cost.MostEager, keep)}
+	t := &Tags{o: o, buffers: mpool.New(2*inside, cost.MostEager, keep)}
+	t.table.Sow(o.Seed)
+	return t
 }
 
 // Message is one that arrived and is not received.

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/arrivals"
 	"github.com/openbraid/braid/internal/config"
 	"github.com/openbraid/braid/internal/delivery"
+	"github.com/openbraid/braid/internal/match"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/offer"
 	"github.com/openbraid/braid/internal/outbox"
@@ -31,8 +32,9 @@ type Options struct {
 	Transports  []transport.Transport
 	Env         transport.Env
 	Memory      *memory.Table
-	Incarnation uint64    // of this process, not 0
-	Rails       topo.View // of this host, and what the user chose of them
+	Incarnation uint64     // of this process, not 0
+	Rails       topo.View  // of this host, and what the user chose of them
+	Seed        match.Seed // of tags: luck, but whatever it is, a run is the same
 }
 
 // DialOptions are an endpoint's own.
@@ -114,10 +116,11 @@ func New(o Options) (*Worker, error) {
 	if o.Incarnation == 0 || o.Memory == nil || o.Env.Now == nil || o.Env.Rand == nil || o.Env.Log == nil {
 		return nil, fmt.Errorf("worker: incomplete options")
 	}
+	o.Memory = o.Memory.OfWorker()
 	w := &Worker{cfg: o.Config, env: o.Env, naming: naming{incarnation: o.Incarnation}, mem: o.Memory}
 	w.memory = reassembly.NewPool(4<<10, keep, keep)
 	w.Scratch.Memory, w.Desk = o.Memory, request.DeskOf(&w.pool, &w.calls)
-	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
+	w.tags = tags.New(tags.Options{Pool: &w.pool, Memory: o.Memory, Seed: o.Seed, Report: w.Report})
 	w.offers = offer.New(offer.Options{Pool: &w.pool, Memory: o.Memory, Report: w.Report})
 	w.room.Places, w.room.PerHost = w.cfg.HalfOpen, w.cfg.HalfOpenPer
 	w.ports = ports{}

@@ -36,8 +36,12 @@ const selfMedium medium.Medium = "self"
 // room is the memory of each: a word for signals, and the largest size behind it.
 const room = 64<<20 + 8
 
-func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
+func newWorld(t *testing.T, c column) *world {
 	t.Helper()
+	m, lanes, limits := c.over, c.lanes, braid.Limits{Eager: eager, Stripe: stripe}
+	if c.real {
+		limits = braid.Limits{}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), cellWithin)
 	t.Cleanup(cancel)
 	begun := time.Now()
@@ -49,13 +53,17 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 		w.stay = 300 * time.Millisecond // adapters of virtual machines are slow
 	}
 	if m == selfMedium {
-		w.from = worker(t, options(t, "self"))
+		o := options(t, "self")
+		o.Limits = limits
+		w.from = worker(t, o)
 		w.to = w.from
 	} else {
 		if w.rails = m.Rails(); lanes == 1 {
 			w.rails = w.rails[:1]
 		}
-		w.from, w.to = worker(t, over(t, m, lanes, w.rails, faults)), worker(t, over(t, m, lanes, w.rails, nil))
+		from, to := over(t, m, lanes, w.rails, faults), over(t, m, lanes, w.rails, nil)
+		from.Limits, to.Limits = limits, limits
+		w.from, w.to = worker(t, from), worker(t, to)
 	}
 	w.open(t)
 	if got := len(w.ep.Lanes()); got != lanes {
@@ -64,16 +72,13 @@ func newWorld(t *testing.T, m medium.Medium, lanes int) *world {
 	return w
 }
 
-// limits are those that lanes would otherwise choose, by what they are found to bring.
-var limits = braid.Limits{Eager: eager, Stripe: stripe}
-
 // options are those of a node whose lanes run over the transports of a setting.
 func options(t *testing.T, transports string) braid.Options {
 	s := new(braid.Settings)
 	if err := s.Set("transports", transports, "the test"); err != nil {
 		t.Fatal(err)
 	}
-	return braid.Options{Settings: s, Limits: limits}
+	return braid.Options{Settings: s}
 }
 
 func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *fault.Injector) braid.Options {
@@ -82,7 +87,7 @@ func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *faul
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails, Limits: limits}
+	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails}
 	if !m.Has("verbs") {
 		// Peer is what finds the only lane silent: nobody else's answers show that the peer lives.
 		o.Times = braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second}

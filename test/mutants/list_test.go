@@ -110,7 +110,7 @@ var mutants = []mutant{
 
 	// Offers.
 	{"an offer is told about twice", "internal/offer/life.go", "	case was != Offered && was != Begun:\n", "	case e == Received:\n", "./internal/offer"},
-	{"what no handler wants stays with its sender", "internal/delivery/delivery.go", "				m.Offer.LetGo()\n", "				_ = m.Offer\n", offers},
+	{"what no handler wants stays with its sender", "internal/delivery/delivery.go", "				m.Offer.Drop()\n", "				_ = m.Offer\n", offers},
 	{"a piece tells its sender that all is read", "internal/offer/table.go", "	h.Op = 0 // the last one does not know that it is\n", "", offers},
 
 	// Atomic operations.

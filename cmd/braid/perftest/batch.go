@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/openbraid/braid/internal/perf"
 )
@@ -84,6 +86,9 @@ func lines(file string) (list []line, err error) {
 		return nil, err
 	}
 	for i, l := range strings.Split(string(text), "\n") {
+		if strings.ContainsFunc(l, func(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r) }) {
+			return nil, fmt.Errorf("%s:%d: %.60q is no line of text", file, i+1, l)
+		}
 		if words := strings.Fields(l); len(words) > 0 && !strings.HasPrefix(words[0], "#") {
 			list = append(list, line{fmt.Sprintf("%s:%d", file, i+1), words[0], words[1:]})
 		}

@@ -62,7 +62,7 @@ type manyFlags struct {
 
 // testFlags is what a line of a batch file may set.
 type testFlags struct {
-	Test   string  `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, put_signal_lat, put_signal_bw, get, add, fadd, swap, cswap, am_lat, am_bw, am_offer_bw, tag_lat, tag_bw, tag_sync_lat, tag_sync_bw, stream_lat or stream_bw; ucp_put_lat and so on are the same."`
+	Test   string  `short:"t" placeholder:"TEST" complete:"tests" help:"put_lat, put_bw, put_signal_lat, put_signal_bw, get, add, fadd, swap, cswap, am_lat, am_bw, am_offer_lat, am_offer_bw, tag_lat, tag_bw, tag_sync_lat, tag_sync_bw, stream_lat or stream_bw; ucp_put_lat and so on are the same."`
 	Size   sizes   `short:"s" default:"8" placeholder:"BYTES" help:"Size of the payload (${default}); 64k and 1m are multiples of 1024. With -D iov those of a list of buffers, as 16,8k,48."`
 	Layout string  `short:"D" default:"contig" placeholder:"LAYOUT" help:"contig: the payload is one buffer (${default}); iov: a list of buffers, of the sizes of -s. For tags also of the server: iov,iov and contig,iov."`
 	Header int     `short:"H" default:"0" placeholder:"BYTES" help:"Size of a message's header, not part of -s (${default})."`

@@ -39,6 +39,7 @@ var tests = []Test{
 	{Name: "cswap", Help: "atomic compare-and-swap latency / message rate", Atomic: true, Fetch: true, Swaps: true, Window: 1},
 	{Name: "am_lat", Help: "active message latency", Latency: true, Window: 1},
 	{Name: "am_bw", Help: "active message bandwidth / message rate", Window: 32},
+	{Name: "am_offer_lat", Help: "offered active message latency, both ways read by their handlers", Latency: true, Offer: true, Window: 1},
 	{Name: "am_offer_bw", Help: "offered active message bandwidth / message rate", Offer: true, Window: 32},
 	{Name: "tag_lat", Help: "tagged message latency", Latency: true, Tag: true, Window: 1},
 	{Name: "tag_bw", Help: "tagged message bandwidth / message rate", Tag: true, Window: 32},

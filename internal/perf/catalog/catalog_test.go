@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %+v, %v, %v", n[0], x, err, ucp)
 		}
 		seen[n[0]] = true
-		if b, err := catalog.Lookup(x.Bandwidth()); err != nil || b.Latency || x.Latency != strings.HasSuffix(n[0], "_lat") || b.Put != x.Put || b.Tag != x.Tag || b.Stream != x.Stream || b.Sync != x.Sync {
+		if b, err := catalog.Lookup(x.Bandwidth()); err != nil || b.Latency || x.Latency != strings.HasSuffix(n[0], "_lat") || b.Put != x.Put || b.Tag != x.Tag || b.Stream != x.Stream || b.Sync != x.Sync || b.Offer != x.Offer {
 			t.Errorf("%s: its bandwidth is %+v, %v", n[0], b, err)
 		}
 	}
