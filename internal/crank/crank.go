@@ -40,6 +40,7 @@ type Crank struct {
 	pace    sleep.Pace
 	keeper  sleep.Keeper
 	watched uint32 // polls when the owner last meant to sleep
+	posts   uint32 // calls of a Shared worker that may have posted
 
 	runner
 }
@@ -89,6 +90,7 @@ func (c *Crank) Unlock() {
 		c.solo.Leave()
 		return
 	}
+	c.posts++
 	c.eng.Flush()
 	if at := c.keeper.WakeAt.Load(); at != 0 && !c.closed {
 		due := c.eng.Deadline()

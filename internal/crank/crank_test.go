@@ -80,7 +80,7 @@ func TestTurnWakesKeeper(t *testing.T) {
 		return 1
 	}
 	c.UnlockOnly()
-	if n, due := c.turn(); n != 1 || due {
+	if n, due, _ := c.turn(); n != 1 || due {
 		t.Fatal(n, due)
 	}
 	within(t, "the keeper makes the turn that is due", came)

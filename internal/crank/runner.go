@@ -100,7 +100,7 @@ func (c *Crank) runBatch(keeper bool) (n int) {
 // relieved is a turn of the keeper. The timer is the keeper's alone; who stands in needs none, for the keeper is free when another
 // runs the calls.
 func (c *Crank) relieved() int {
-	n, due := c.turn()
+	n, due, _ := c.turn()
 	if due {
 		n += c.runAll(true)
 	}
@@ -111,7 +111,7 @@ func (c *Crank) relieved() int {
 func (c *Crank) standIn() {
 	c.relief.StandIn(&c.mu, func() bool { return (c.running.Load() || c.above.running.Load()) && !c.closed }, func() {
 		if c.sleep() {
-			if _, due := c.turn(); due {
+			if _, due, _ := c.turn(); due {
 				c.RunCalls()
 			}
 		}

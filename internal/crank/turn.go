@@ -22,7 +22,7 @@ func (c *Crank) progress() int {
 	if c.Owned && c.pace.Polls()-c.watched == sleepless {
 		c.eng.Watch(false)
 	}
-	n, due := c.turn()
+	n, due, _ := c.turn()
 	if due {
 		n += c.runAll(false)
 		if c.Owned {
@@ -32,9 +32,10 @@ func (c *Crank) progress() int {
 	return n
 }
 
-// turn is one turn of the engine. due says that there are calls to be run.
-func (c *Crank) turn() (n int, due bool) {
+// turn is one turn of the engine. due says that there are calls to be run, posts how many calls may have posted before it.
+func (c *Crank) turn() (n int, due bool, posts uint32) {
 	c.Lock()
+	posts = c.posts
 	if !c.closed {
 		c.Hear()
 		n = c.eng.Turn()
@@ -49,7 +50,7 @@ func (c *Crank) turn() (n int, due bool) {
 	} else {
 		c.UnlockOnly()
 	}
-	return n, due
+	return n, due, posts
 }
 
 // busy polls since the keeper slept are reason enough for it to stay away.

@@ -27,11 +27,12 @@ type Kept struct {
 	Sleep   func() bool              // until something arrives or is due; false: the worker is closed
 	Polled  func(before uint32) bool // others make progress, or have, since there were so many polls
 	Unwatch func()                   // nobody waits for the descriptors
-	Turn    func() (n int, due bool) // makes progress; due: there are calls to be run
-	Calls   func() int               // runs them
-	Keep    func() int               // both, for the keeper
-	Leave   func()                   // what the last turn has made due is seen to
-	Pace    *Pace                    // of those who poll
+	// Turn makes progress. due: there are calls to be run; posts: so many calls of others came before.
+	Turn  func() (n int, due bool, posts uint32)
+	Calls func() int // runs them
+	Keep  func() int // both, for the keeper
+	Leave func()     // what the last turn has made due is seen to
+	Pace  *Pace      // of those who poll
 }
 
 // Init is to be called once, before all else.

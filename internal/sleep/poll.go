@@ -18,7 +18,7 @@ func (k *Keeper) Poll(ctx context.Context, e Ending) {
 	counted := true
 	defer k.left(&counted) // also if a callback panics
 	for idle := 0; !e.Ended() && ctx.Err() == nil; {
-		n := k.turn(&counted)
+		n, _ := k.turn(&counted, e, false)
 		if n > 0 {
 			idle = 0
 		} else {
@@ -30,46 +30,26 @@ func (k *Keeper) Poll(ctx context.Context, e Ending) {
 	}
 }
 
-// turn is one of who polls.
-func (k *Keeper) turn(counted *bool) int {
-	n, due := k.w.Turn()
+// turn is one of who polls. Whom a handler has woken runs next, unless e has ended and who waits for it polls alone. posts is how many calls came before it.
+func (k *Keeper) turn(counted *bool, e Ending, alone bool) (n int, posts uint32) {
+	n, due, posts := k.w.Turn()
 	if due {
 		k.Pollers.Add(-1) // who runs calls makes no progress
 		*counted = false
 		n += k.w.Calls()
 		k.Pollers.Add(1)
 		*counted = true
-		runtime.Gosched() // for whom a handler has woken
+		if !alone || !e.Ended() {
+			runtime.Gosched()
+		}
 	}
-	return n
+	return n, posts
 }
 
 // left: somebody polls no more. Those who have left progress to him need the keeper.
 func (k *Keeper) left(counted *bool) {
 	if *counted && k.Pollers.Add(-1) == 0 && k.sleepers.Load() > 0 {
 		k.Come()
-	}
-}
-
-// Luck is what polling has brought one who waits again and again. The zero value is the beginning.
-type Luck struct{ lost uint8 }
-
-const (
-	// shareTurns idle turns one of many makes before he sleeps, if that has helped him lately;
-	shareTurns = 32
-	// and unlucky so many times in a row he tries it only each unlucky times.
-	unlucky = 4
-	tryEach = 32
-)
-
-// try says whether to poll now.
-func (l *Luck) try() bool { return l.lost < unlucky || l.lost%tryEach == 0 }
-
-func (l *Luck) note(won bool) {
-	if won {
-		l.lost = 0
-	} else if l.lost++; l.lost == 0 {
-		l.lost = tryEach
 	}
 }
 
@@ -80,8 +60,8 @@ type Event interface {
 	Luck() *Luck           // of who waits for it
 }
 
-// Share makes progress until e has ended or the context is over, as one of many goroutines that wait: one of them polls, and lets all others have the
-// processor after each turn that found nothing; the others sleep.
+// Share makes progress until e has ended or the context is over, as one of many goroutines that wait: one of them polls, and lets the others have the
+// processor when his turns find nothing; the others sleep.
 func (k *Keeper) Share(ctx context.Context, e Event) {
 	if k.share(ctx, e); e.Ended() || ctx.Err() != nil {
 		return
@@ -101,8 +81,8 @@ func (k *Keeper) Share(ctx context.Context, e Event) {
 // share is the part of it that polls.
 func (k *Keeper) share(ctx context.Context, e Event) {
 	p, luck := k.w.Pace, e.Luck()
-	if p.Policy() == AtOnce || p.Policy() == Adaptive && !luck.try() {
-		luck.note(false)
+	if p.Policy() == AtOnce || p.Policy() == Adaptive && !luck.poll.try() {
+		luck.poll.note(false)
 		return
 	}
 	if !k.Pollers.CompareAndSwap(0, 1) {
@@ -110,21 +90,21 @@ func (k *Keeper) share(ctx context.Context, e Event) {
 	}
 	counted := true
 	defer k.left(&counted)
-	for idle := 0; ; {
-		n := k.turn(&counted)
+	for c := luck.company(); ; {
+		n, posts := k.turn(&counted, e, !c.here)
 		if won := e.Ended(); won || ctx.Err() != nil {
-			luck.note(won)
+			luck.poll.note(won)
 			return
 		}
 		p.Note(n)
-		if n > 0 {
-			idle = 0
-			continue
-		}
-		if idle++; p.Policy() == Adaptive && idle >= shareTurns {
-			luck.note(false)
+		c.turned(n, posts, k.sleepers.Load() > 0)
+		switch {
+		case n > 0:
+		case p.Policy() == Adaptive && c.idle >= shareTurns:
+			luck.poll.note(false)
 			return
+		case c.lets():
+			runtime.Gosched()
 		}
-		runtime.Gosched()
 	}
 }
