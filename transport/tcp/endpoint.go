@@ -27,6 +27,7 @@ type endpoint struct {
 	out  outbox
 	in   inbox
 	acks ledger.Acks[*endpoint] // owed
+	held uint64                 // the turn in which one that was due was held back; 0: none
 	poll polling
 
 	starved bool  // Post said NoResource: Room is owed
@@ -62,7 +63,7 @@ func (ep *endpoint) Admit(limit int, retain bool) {
 // RequestAck implements transport.Endpoint.
 func (ep *endpoint) RequestAck() {
 	if ep.writes() {
-		ep.out.ask(&ep.led)
+		ep.out.wanted = true
 		ep.soil()
 	}
 }

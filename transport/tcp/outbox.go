@@ -10,8 +10,9 @@ import (
 const chunkLen = 64 << 10
 
 const (
-	// earlyWrite is how much may be collected before Post writes by itself.
-	earlyWrite = 1 << 20
+	// earlyWrite is how much may be collected before Post writes by itself: a message of 1 MiB with all its headers less than that, so that its end has no
+	// write of its own.
+	earlyWrite = 1<<20 + 64<<10
 	// askEvery so many bytes of small frames an acknowledgement is asked for, when a turn ends: the memory in which they are kept is used
 	// again then, and is in the cache yet. Where nobody keeps them it pays, too: the system gives back its own sooner (docs/performance.md).
 	askEvery = 128 << 10
@@ -33,14 +34,15 @@ type outbox struct {
 	ctl    []byte
 	ctlOff int  // written of it; whole frames only when 0
 	ctlEnd int  // where the last frame of it begins
-	asking bool // a request for an acknowledgement is in it
+	wanted bool // somebody wants an acknowledgement of what is posted
+	asking bool // a request for one is in it
 
 	chunk      *transport.Buffer // frames are encoded into it
 	fill       int
 	lastFrame  uint64 // number of the last frame that is in it
 	lastHead   []byte // header of the last frame of all
 	kept       int    // bytes of frames that are encoded whole since an acknowledgement was asked for
-	lent       bool   // payloads of users were posted, and their acknowledgement is not asked for
+	lent       uint64 // frames up to the last that lends a payload, if its acknowledgement is not asked for
 	lentFrames int    // that may be given back at once
 
 	parts []part
@@ -190,7 +192,7 @@ func (o *outbox) written(led *ledger.Ledger, n int) {
 // ask has the peer acknowledge what was posted so far: by the last frame if it isn't begun yet, since a control frame would
 // overtake it.
 func (o *outbox) ask(led *ledger.Ledger) {
-	o.kept, o.lent = 0, false
+	o.kept, o.lent = 0, 0
 	if unwritten := led.Posted() - o.sent; unwritten > 1 || unwritten == 1 && o.begun == 0 {
 		o.lastHead[offFlags] |= flagAckNow
 	} else if !o.asking {

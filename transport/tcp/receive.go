@@ -178,7 +178,7 @@ func (ep *endpoint) acked(n uint64) {
 		return
 	}
 	_ = ep.led.Ack(n) // in range, as was just checked
-	if ep.out.lent {
+	if ep.out.lent > n {
 		ep.soil() // what is left may be too little for the peer to acknowledge by itself
 	}
 	ep.settle()

@@ -10,6 +10,9 @@ import (
 // ackBytes is how much one acknowledgement covers at most, or what fills a quarter of a window.
 const ackBytes = 1 << 20
 
+// holdFrom so many bytes on an acknowledgement may wait a turn for something to ride on.
+const holdFrom = 64 << 10
+
 // Of giveBackEach payloads of up to giveBackMost bytes that are lent one is copied. More of them cost more than they bring.
 const (
 	giveBackMost = 32 << 10
@@ -51,8 +54,10 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if ep.out.waits >= earlyWrite {
 		ep.write() // and leaves asking to flush: asking here, too, costs streams of 64 KiB up to a tenth
 	}
-	ep.out.lent = ep.out.lent || lent && ep.retain
 	if lent {
+		if ep.retain {
+			ep.out.lent = ep.led.Posted()
+		}
 		return transport.Pending
 	}
 	return transport.Done
@@ -101,16 +106,17 @@ func (b *batch) len() int { return b.before + b.control + b.after }
 
 // flush writes what waits, as far as the system takes it.
 func (ep *endpoint) flush() {
-	if ep.willWrite() && ep.asks() {
+	if ep.willWrite() && ep.asks() || ep.out.wanted && ep.led.Len() > 0 && ep.writes() {
 		ep.out.ask(&ep.led)
 	}
+	ep.out.wanted = false // if nothing is left, it has come: the frame that made somebody want it may have brought it
 	ep.write()
 }
 
 // asks says whether the last frame asks for all before it: if somebody waits for his memory and the peer has too little to acknowledge it
 // by itself, or if enough was posted.
 func (ep *endpoint) asks() bool {
-	return ep.out.lent && ep.led.Bytes() < ackBytes || ep.out.kept >= askEvery && ep.out.waits > 0
+	return ep.out.lent > ep.led.Acked() && ep.led.Bytes() < ackBytes || ep.out.kept >= askEvery && ep.out.waits > 0
 }
 
 func (ep *endpoint) willWrite() bool { return ep.state == up && !ep.out.blocked && ep.writes() }
@@ -123,7 +129,7 @@ func (ep *endpoint) write() {
 	ep.out.progress = false
 	for {
 		if ep.out.empty() {
-			if !ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, min(ackBytes, ep.window/4)) {
+			if !ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, min(ackBytes, ep.window/4)) || ep.hold() {
 				return
 			}
 			ep.out.control(header{flags: flagControl}, nil, nil) // no frame has carried it
@@ -143,6 +149,18 @@ func (ep *endpoint) write() {
 		}
 	}
 }
+
+// hold holds an acknowledgement that is due back until the next turn, once: whoever was handed what it covers often answers, and the answer carries it. Only if
+// it covers so much that a turn is nothing beside it.
+func (ep *endpoint) hold() bool {
+	if ep.held == 0 && ep.acks.Owed(ep.in.acceptedBytes) >= holdFrom {
+		ep.held = ep.f.turn.number
+	}
+	return ep.holds()
+}
+
+// holds says whether one is held back in this turn.
+func (ep *endpoint) holds() bool { return ep.held != 0 && ep.held == ep.f.turn.number }
 
 // collect puts one write together: the frame that is begun, then control frames, then data. One header that isn't written yet is
 // stamped: that of the last control frame, since those before may be about what the acknowledgement covers; else the first of data.
@@ -207,6 +225,7 @@ func (ep *endpoint) wrote(b *batch, n int) {
 	o := &ep.out
 	if b.stamped != nil {
 		if n > b.stampedAt {
+			ep.held = 0
 			ep.acks.Said(ep.in.accepted, ep.in.acceptedBytes, &ep.f.owing) // its first byte is on its way, the rest follows as it is
 		} else {
 			stamp(b.stamped, 0)
