@@ -32,17 +32,14 @@ const (
 //	          ^ off bytes of the first part are written; begun bytes of frame number sent
 type outbox struct {
 	ctl    []byte
-	ctlOff int  // written of it; whole frames only when 0
-	ctlEnd int  // where the last frame of it begins
-	wanted bool // somebody wants an acknowledgement of what is posted
-	asking bool // a request for one is in it
+	ctlOff int // written of it; whole frames only when 0
+	ctlEnd int // where the last frame of it begins
+	question
 
 	chunk      *transport.Buffer // frames are encoded into it
 	fill       int
 	lastFrame  uint64 // number of the last frame that is in it
 	lastHead   []byte // header of the last frame of all
-	kept       int    // bytes of frames that are encoded whole since an acknowledgement was asked for
-	lent       uint64 // frames up to the last that lends a payload, if its acknowledgement is not asked for
 	lentFrames int    // that may be given back at once
 
 	parts []part
@@ -55,6 +52,14 @@ type outbox struct {
 	letGo    uint64 // frames whose memory was let go, without retention
 	blocked  bool   // the system takes no more now
 	progress bool   // the last write took something
+}
+
+// question is whether to ask for an acknowledgement.
+type question struct {
+	wanted bool   // somebody wants one of what is posted
+	asking bool   // a request is in the control frames
+	kept   int    // bytes of frames that are encoded whole since the last
+	lent   uint64 // frames up to the last that lends a payload, since the last; 0: none does
 }
 
 // part is a run of bytes: whole frames in a buffer, or the zero-copy payload of one.
