@@ -188,6 +188,11 @@ func TestBadPeer(t *testing.T) {
 		{"an offer with a payload", tagged(2, wire.TagOffer{Size: 5}.AppendTo(nil), []byte("payload"))},
 		{"an offer of more than a process can have", tagged(2, wire.TagOffer{Size: 1 << 63}.AppendTo(nil), nil)},
 		{"a kind of tagged message that there isn't", tagged(3, make([]byte, 16), nil)},
+		{"an offer that is neither read nor put", tagged(2, append(wire.TagOffer{Size: 5}.AppendTo(nil)[:36], 2, 0, 0, 0), nil)},
+		{"room for a message that was never offered", raw(wire.IDTagClear, 0, wire.TagClear{Op: 1 << 32, To: 1, Size: 5}.AppendTo(nil), nil)},
+		{"room for nothing", raw(wire.IDTagClear, 0, wire.TagClear{Op: 1 << 32}.AppendTo(nil), nil)},
+		{"bytes of a message that nobody has room for", raw(wire.IDTagPut, 0, wire.TagPut{To: 1 << 32}.AppendTo(nil), []byte("payload"))},
+		{"the end of a message that nobody has room for", raw(wire.IDTagPut, 0, wire.TagPut{To: 1 << 32, Code: wire.RefusedKey}.AppendTo(nil), nil)},
 		{"a note about no message", note(wire.TagMatched, 1<<32)},
 		{"a wish of the one who receives", note(wire.TagWithdrawn, 1<<32)},
 	} {

@@ -14,15 +14,16 @@ import (
 )
 
 // TestOffersUnderCuts: messages of all sizes are handled once and in order, and received at once, in pieces, later or not at all, while both lanes are cut again and again.
-func TestOffersUnderCuts(t *testing.T) {
-	tidy(t)
+func TestOffersUnderCuts(t *testing.T) { schemes(t, offersUnderCuts) }
+
+func offersUnderCuts(t *testing.T, set *braid.Settings) {
 	const each = 200
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	faults := injector(t)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
-	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
+	p := connect(t, braid.Options{Settings: set, Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
 	var handled, readers, senders sync.WaitGroup
 	handled.Add(each)
 	data := func(i uint32) []byte { return tagBytes([]int{8, 900, 30_000, 70_000, 300_000, 900_000}[i%6], byte(i)) }

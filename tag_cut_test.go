@@ -18,15 +18,34 @@ import (
 
 // TestTagsUnderCuts: of many messages, small and large, plain and synchronous, each is received once, in order for each tag, while both lanes are cut
 // again and again.
-func TestTagsUnderCuts(t *testing.T) {
-	tidy(t)
+func TestTagsUnderCuts(t *testing.T) { schemes(t, tagsUnderCuts) }
+
+// schemes runs a test for both ways by which what is large comes.
+func schemes(t *testing.T, test func(t *testing.T, set *braid.Settings)) {
+	for _, by := range []string{"get", "put"} {
+		t.Run(by, func(t *testing.T) {
+			tidy(t)
+			test(t, rendezvous(t, by))
+		})
+	}
+}
+
+func rendezvous(t *testing.T, by string) *braid.Settings {
+	set := new(braid.Settings)
+	if err := set.Set("rendezvous", by, "the test"); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func tagsUnderCuts(t *testing.T, set *braid.Settings) {
 	const tags, each = 4, 100
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	faults := injector(t)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
 	times := braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 5 * time.Millisecond, Lost: 20 * time.Millisecond, Keepalive: 100 * time.Millisecond, Peer: 500 * time.Millisecond}
-	p := connect(t, braid.Options{Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
+	p := connect(t, braid.Options{Settings: set, Rails: rails, Faults: faults, Times: times}, braid.Options{Rails: rails, Times: times})
 	var busy sync.WaitGroup
 	for tag := range uint64(tags) {
 		busy.Go(func() {
@@ -276,10 +295,11 @@ func TestOffersOfWhoIsGone(t *testing.T) {
 }
 
 // TestA10_ReceiveGivenUp: a receive that is given up, before or in the middle of reading a large message, is never written to again.
-func TestA10_ReceiveGivenUp(t *testing.T) {
-	tidy(t)
+func TestA10_ReceiveGivenUp(t *testing.T) { schemes(t, receiveGivenUp) }
+
+func receiveGivenUp(t *testing.T, set *braid.Settings) {
 	ctx := testContext(t)
-	p := connect(t, braid.Options{}, braid.Options{})
+	p := connect(t, braid.Options{Settings: set}, braid.Options{})
 	const n = 8 << 20
 	src, buf := tagBytes(n, 1), make([]byte, n)
 	for i := range 30 {

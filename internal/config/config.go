@@ -20,6 +20,7 @@ type Bounds struct {
 	Stripe       int    // bytes from which a message goes over several lanes at once
 	Eager        int    // bytes up to which a tagged message is sent without asking whether it is wanted
 	ZeroCopy     int    // bytes from which a payload is sent from where it stands
+	Rendezvous   int    // index into the key's words
 	Backlog      uint64 // cost of messages accepted and not handled, per endpoint
 	Replies      int    // answers to gets that an endpoint has room for
 	MaxLanes     int    // lanes per endpoint, accepted and dialed

@@ -24,8 +24,19 @@ type Lane struct {
 type Bounds struct {
 	MaxFrame   int        // bytes of a frame; 0: nothing is agreed on yet
 	MaxMessage uint64     // bytes of a message
-	Forced     Thresholds // 0: as the lanes are; Busy and Part are never set
+	Forced     Thresholds // 0: as the lanes are; Busy, Part and Put are never set
+	Puts       bool       // the peer says where it has room for what is offered
+	Scheme     Scheme
 }
+
+// Scheme is by which of the two ways the payload of what is offered comes to its receiver.
+type Scheme uint8
+
+const (
+	Auto  Scheme = iota // as the lanes are
+	ByGet               // he reads it
+	ByPut               // its sender puts it where he has room
+)
 
 // Thresholds are what the post path compares the size of an operation with.
 type Thresholds struct {
@@ -34,6 +45,7 @@ type Thresholds struct {
 	Stripe   int // bytes from which a message goes over several lanes at once, if no other is under way
 	Busy     int // the same while others are
 	Part     int // the smallest part of such a message
+	Put      int // bytes from which what is offered is put by its sender; 0: never
 }
 
 const (
@@ -84,6 +96,7 @@ func Choose(lanes []Lane, b Bounds) Thresholds {
 	if t.Eager == 0 {
 		t.Eager = eager(lanes, b)
 	}
+	t.Put = puts(b)
 	t.Eager = int(min(uint64(t.Eager), b.MaxMessage)) // what the peer takes no messages of can still be read
 	if t.Stripe != 0 {
 		t.Busy, t.Part = t.Stripe, t.Stripe/4
@@ -106,6 +119,14 @@ func eager(lanes []Lane, b Bounds) int {
 		most = min(most, max(b.MaxFrame-wire.AMSize-wire.TagOfferSize, 1)) // in one frame: what is larger would be copied twice
 	}
 	return min(below(n, leastEager, MostEager), most)
+}
+
+// puts is from where what is offered is sooner there if its sender puts it.
+func puts(b Bounds) int {
+	if !b.Puts || b.Scheme != ByPut {
+		return 0
+	}
+	return 1
 }
 
 // stripe is from where what is gained by sending on all lanes is more than what it takes: if nothing else is under way two trips more, for the

@@ -37,13 +37,14 @@ const (
 	Spread                     // several frames, each on the lane where it is soonest acknowledged
 	Striped                    // in parts over all lanes, then closed on the order lane when they are acknowledged
 	Rendezvous                 // offered; the receiver gets it
+	Cleared                    // offered; the receiver says where he has room, and the sender puts it
 	Asked                      // asked for in pieces, each of which the peer answers
 	Mapped                     // copied from here, in memory of the peer's that is mapped
 	Parcels                    // copied into messages of 64 KiB, each as it is full
 )
 
 func (p Protocol) String() string {
-	return [...]string{"eager copied", "eager zero-copy", "eager fragments", "spread frames", "striped parts", "rendezvous by get", "request and answer", "direct copy", "eager parcels"}[p]
+	return [...]string{"eager copied", "eager zero-copy", "eager fragments", "spread frames", "striped parts", "rendezvous by get", "rendezvous by put", "request and answer", "direct copy", "eager parcels"}[p]
 }
 
 // Model is the lanes of an endpoint and what is done on them.
@@ -84,7 +85,7 @@ const (
 	headTag   = wire.AMSize + wire.TaggedSize
 	headSync  = wire.AMSize + wire.TaggedSize + 8
 	headPut   = wire.PutSize
-	headGet   = wire.GetDataSize
+	headGet   = wire.GetDataSize // and of a TagPut
 	headFirst = wire.AMFirstSize
 	headFrag  = wire.AMFragSize
 	headPart  = wire.AMPartSize
@@ -149,7 +150,11 @@ func (m *Model) copied(frame int) bool { return m.ZeroCopy == 0 || frame < m.Zer
 // offered is what goes at once if it is small, and is offered else.
 func (m *Model) offered(op Op, n int) (c Choice, ok bool) {
 	if n > m.Eager {
-		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), Rendezvous)
+		p := Rendezvous
+		if m.Put > 0 && n >= m.Put {
+			p = Cleared
+		}
+		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), p)
 		c.Latency += 2*m.half(m.orderLane()) + Lending
 		return c, true
 	}
@@ -300,7 +305,7 @@ func alike(a, b Choice) bool {
 
 // cuts are the sizes at which something may change, ascending, 0 first.
 func (m *Model) cuts(op Op) []int {
-	at := []int{0, m.Eager + 1, m.Stripe, m.ZeroCopy, Parcel, StreamLend}
+	at := []int{0, m.Eager + 1, m.Put, m.Stripe, m.ZeroCopy, Parcel, StreamLend}
 	for _, head := range []int{headAM, headTag, headSync, headPut, headGet} {
 		at = append(at, m.ZeroCopy-head, m.MaxFrame-head+1)
 	}

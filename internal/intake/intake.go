@@ -33,6 +33,8 @@ type Intake struct {
 type Lane interface {
 	// Refuse tells the peer that an operation was taken and not carried out: on this lane, before the acknowledgement that covers it, so that no flush can miss it.
 	Refuse(wire.Refused)
+	// Instance names it.
+	Instance() wire.Instance
 }
 
 var errNoPlace = errors.New("a placed payload without a place")
@@ -52,6 +54,10 @@ func (k *Intake) Take(on Lane, at *Landing, in *transport.Incoming) error {
 		return k.takeCredit(in)
 	case wire.IDTagNote:
 		return k.takeTagNote(in)
+	case wire.IDTagClear:
+		return k.takeTagClear(in)
+	case wire.IDTagPut:
+		return k.takeTagPut(on, at, in)
 	case wire.IDGet:
 		return k.takeGet(in)
 	case wire.IDGetData:
@@ -117,6 +123,25 @@ func (k *Intake) takeTagNote(in *transport.Incoming) error {
 		k.Tags.Withdraw(k.Box, h.Op)
 	}
 	return nil
+}
+
+// takeTagClear: the peer has room for a message of ours.
+func (k *Intake) takeTagClear(in *transport.Incoming) error {
+	h, err := wire.DecodeTagClear(in.Head)
+	if err != nil {
+		return err
+	}
+	return k.Box.Cleared(h)
+}
+
+// takeTagPut: bytes of a message that this side has room for.
+func (k *Intake) takeTagPut(on Lane, at *Landing, in *transport.Incoming) error {
+	at.reading = nil
+	h, err := wire.DecodeTagPut(in.Head)
+	if err != nil {
+		return err
+	}
+	return k.Box.Landed(h, in.Payload, in.Placed, on.Instance())
 }
 
 // takeGet answers. What it asks for is kept until the peer has it.

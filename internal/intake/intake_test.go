@@ -62,6 +62,8 @@ func (s *side) comes(id uint8, head []byte, payload []byte, large bool) error {
 	return s.Take(s, &s.at, in)
 }
 
+func (s *side) Instance() wire.Instance { return wire.Instance{N: 1} }
+
 func (s *side) put(offset uint64, secret wire.Secret) []byte {
 	return wire.Put{Index: s.key.Index, Secret: secret, Offset: offset, Op: 7}.AppendTo(nil)
 }

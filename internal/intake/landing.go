@@ -10,7 +10,7 @@ import (
 // Landing is where the payload that is arriving on one lane is written, if it goes straight to where it belongs: one of them.
 type Landing struct {
 	placed  *memory.Region      // of a put
-	reading *request.Request    // of the answer to this get
+	reading *request.Request    // of the answer to this get, or of what is put for this receive
 	filling *reassembly.Message // of a fragment
 }
 
@@ -31,9 +31,11 @@ func (k *Intake) Place(at *Landing, id uint8, head []byte, size int) []byte {
 		return b
 	case wire.IDGetData:
 		if h, err := wire.DecodeGetData(head); err == nil {
-			var b []byte
-			b, at.reading = k.Box.GetRoom(h, size)
-			return b
+			return at.read(k.Box.GetRoom(h, size))
+		}
+	case wire.IDTagPut:
+		if h, err := wire.DecodeTagPut(head); err == nil {
+			return at.read(k.Box.PutRoom(h, size))
 		}
 	case wire.IDAMPart:
 		if h, err := wire.DecodeAMPart(head); err == nil && k.Parts.Part(h.Msg, h.Total) == nil {
@@ -45,6 +47,14 @@ func (k *Intake) Place(at *Landing, id uint8, head []byte, size int) []byte {
 		}
 	}
 	return nil
+}
+
+// read notes whose memory is written, if there is any.
+func (at *Landing) read(b []byte, r *request.Request) []byte {
+	if b != nil {
+		at.reading = r
+	}
+	return b
 }
 
 // placeFragment holds the message until the fragment is whole, or the lane is lost: its handler may run as soon as it

@@ -76,6 +76,7 @@ type Terms struct {
 	PendingBytes uint64          // bytes of operations that may wait
 	Stay         uint64          // bytes under way up to which small operations stay on the lane of the last one: they share its writes
 	Forced       cost.Thresholds // 0: as the lanes are
+	Scheme       cost.Scheme     // how what is large is fetched
 	Credits      int             // answers to gets and fetches that the peer has room for
 	Backlog      uint64          // cost of messages that the peer takes before it has handled them
 	Limits       protocol.Limits

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
 )
@@ -12,7 +13,7 @@ func (b *Box) admit(r *request.Request) bool {
 	}
 	cost := wire.MessageCost(len(r.Header), len(r.Payload))
 	unfinished := uint64(0)
-	if r.Part > 0 || !b.oneFrame(r) {
+	if r.Part > 0 || !protocol.OneFrame(r, b.Limits) {
 		unfinished = uint64(len(r.Payload))
 	}
 	if !b.credit.Takes(cost, b.Backlog) || unfinished > 0 && !b.credit.Holds(unfinished, b.MaxMessage) {

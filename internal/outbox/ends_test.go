@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/golden"
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/request"
@@ -40,8 +41,23 @@ func kinds() []kind {
 		{"add", 1, atomic(false)},
 		{"fetch-add", 1, atomic(true)},
 		{"get, one frame", 1, func(w *world, src []byte) (*request.Request, error) { return w.PostGet(src[:100], w.key, 0) }},
+		{"offer that is put, two frames", 301, func(w *world, src []byte) (*request.Request, error) { // the offer is another one
+			r, err := w.PostAnswered(family.Tag+2, wire.TagOffer{Size: 300}.AppendTo(nil), nil, w.scratch.Memory.Add(src[:300]))
+			if err == nil {
+				r.Size, w.offered = 300, r.Op()
+			}
+			return r, err
+		}},
+		{received, 1, func(w *world, src []byte) (*request.Request, error) { // the word that there is room
+			r := w.pool.Get(request.Receive, w.Box)
+			w.Read(r, wire.TagOffer{TagSync: wire.TagSync{Op: 5}, Size: 300, Put: true}, 0, src[:300:300])
+			return r, nil
+		}},
 	}
 }
+
+// received is the one kind that has nothing of its own at the peer: it is written to here.
+const received = "receive that is put to"
 
 // state is where an operation is when something happens to it. reach posts it and brings it there, and then lets the world go on to the end.
 type state struct {
@@ -177,6 +193,9 @@ func ends(t *testing.T, k kind, s state, happens int) (end string) {
 		if w.end(r); w.Failed() && !left {
 			t.Errorf("%s, %s, %s", k.name, s.name, happenings[happens].name)
 		}
+	}
+	if k.name == received && strings.HasPrefix(end, "at once") && len(bytes.Trim(src, "\xee")) > 0 {
+		t.Errorf("%s, %s, %s: written to memory that is its user's again", k.name, s.name, happenings[happens].name)
 	}
 	switch n := len(w.took); {
 	case bytes.IndexByte(w.took, 0xee) >= 0:

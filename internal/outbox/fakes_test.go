@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/openbraid/braid/internal/cost"
 	"github.com/openbraid/braid/internal/delivery"
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/ledger"
@@ -66,16 +67,18 @@ type world struct {
 	*testing.T
 	*Box
 	request.Desk
-	pool  request.Pool
-	calls delivery.Queue
-	lanes []*lane.Lane
-	hands []*replay.Handover
-	over  int // hand-overs that are settled
-	key   wire.RKey
-	wakes int
-	owes  []transport.Frame // while it does not answer: what it would have answered
-	mute  bool
-	took  []byte // payloads that the peer has, and a byte for each frame without
+	pool    request.Pool
+	calls   delivery.Queue
+	lanes   []*lane.Lane
+	hands   []*replay.Handover
+	over    int // hand-overs that are settled
+	key     wire.RKey
+	wakes   int
+	owes    []transport.Frame // while it does not answer: what it would have answered
+	mute    bool
+	took    []byte // payloads that the peer has, and a byte for each frame without, but for notes
+	offered uint64 // number of the message that is put there
+	put     int    // bytes of a message that the peer has room for and has not got
 }
 
 func (w *world) Wake()    { w.wakes++ }
@@ -99,7 +102,8 @@ func newWorld(t *testing.T, lanes int) *world {
 	w.Box = New(w, &w.pool, &Scratch{Memory: mem}, Terms{Addr: "peer", Pending: 16, PendingBytes: 1 << 20, Credits: 4, Backlog: 1 << 20,
 		Peer: protocol.Peer{MaxMessage: 1 << 20}, Limits: protocol.Limits{MaxFrame: maxFrame},
 		Chosen: func(names []string) ([]string, error) { return names, nil }})
-	w.Forced.ZeroCopy = zeroCopy
+	w.Forced.ZeroCopy, w.Clears, w.Scheme = zeroCopy, true, cost.ByPut
+	w.choose()
 	for range lanes {
 		w.addLane()
 	}
@@ -159,11 +163,11 @@ func (w *world) ack() {
 
 // take is what the peer does with a frame: it answers what asks.
 func (w *world) take(f *transport.Frame) {
-	if w.took = append(w.took, f.Payload...); len(f.Payload) == 0 {
+	if w.took = append(w.took, f.Payload...); len(f.Payload) == 0 && f.ID != wire.IDTagNote {
 		w.took = append(w.took, 0)
 	}
 	if w.mute {
-		w.owes = append(w.owes, transport.Frame{ID: f.ID, Head: bytes.Clone(f.Head), Done: f.Done})
+		w.owes = append(w.owes, transport.Frame{ID: f.ID, Head: bytes.Clone(f.Head), Payload: bytes.Clone(f.Payload), Done: f.Done})
 		return
 	}
 	w.answer(f)
@@ -179,6 +183,9 @@ func (w *world) speak() {
 
 func (w *world) answer(f *transport.Frame) {
 	r := replay.Request(f.Done)
+	if w.puts(f, r) {
+		return
+	}
 	var h wire.GetData
 	var b []byte
 	switch {
@@ -196,6 +203,40 @@ func (w *world) answer(f *transport.Frame) {
 	if err := w.Answered(h, b, false); err != nil {
 		w.Fatal(err)
 	}
+}
+
+// puts is what the peer does with frames by which an offered message is put, to it and by it: a word that nobody waits for is dropped. Its room has the name 9.
+func (w *world) puts(f *transport.Frame, r *request.Request) bool {
+	var err error
+	switch {
+	case f.ID == wire.IDAM && r != nil && r.Replies > 0:
+		w.put = 300
+		err = w.Cleared(wire.TagClear{Op: r.Op(), To: 9, Size: 300})
+	case f.ID == wire.IDTagPut:
+		h, _ := wire.DecodeTagPut(f.Head)
+		if w.put -= len(f.Payload); h.To != 9 || h.Code != 0 && h.At != uint64(300-w.put) {
+			w.Errorf("%+v, with %d left of 300", h, w.put)
+		}
+		code := wire.TagMatched
+		switch {
+		case h.Code != 0:
+			code = wire.TagGivenUp
+		case w.put > 0:
+			return true
+		}
+		err = w.Told(wire.TagNote{Code: code, Op: w.offered})
+	case f.ID == wire.IDTagClear:
+		h, _ := wire.DecodeTagClear(f.Head)
+		for at := h.Size; at > 0 && err == nil; at -= 100 { // from the end
+			err = w.Landed(wire.TagPut{To: h.To, At: at - 100}, make([]byte, 100), false, wire.Instance{N: 1})
+		}
+	default:
+		return false
+	}
+	if err != nil {
+		w.Error(err)
+	}
+	return true
 }
 
 // end lets go of a request, and looks whether anything is left.

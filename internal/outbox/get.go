@@ -16,6 +16,7 @@ type gets struct {
 	waiting request.Queue // asked for, not answered whole
 	asked   int           // answers that the peer owes
 	told    request.Queue // messages that the peer has read, and whose memory a lane still needs
+	offers  uint64        // messages that the peer may ask to have put
 }
 
 // PostGet reads len(dst) bytes at offset of the peer's memory that key names.
@@ -90,11 +91,15 @@ func (b *Box) postGets() (n int) {
 // GetRoom is the memory for the payload of an answer that is about to arrive, nil if nobody wants it; and
 // the request whose memory it is.
 func (b *Box) GetRoom(h wire.GetData, size int) ([]byte, *request.Request) {
-	r := b.get(h.Op)
-	if r == nil || h.Code != 0 || h.At > uint64(len(r.Dst)) || uint64(size) > uint64(len(r.Dst))-h.At {
-		return nil, nil
+	if r := b.get(h.Op); r != nil && h.Code == 0 {
+		return r.Into(h.At, size), r
 	}
-	return r.Dst[h.At : h.At+uint64(size) : h.At+uint64(size)], r
+	return nil, nil
+}
+
+// tookBack is how a receive ends whose message its sender did not want to wait for.
+func (b *Box) tookBack(r *request.Request) error {
+	return b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the sender took the message back while it was read", outcome.ErrCanceled))
 }
 
 // get is the get, or the fetch, with the given number, nil if it is not one, or is over.
@@ -122,7 +127,7 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	r.Replies--
 	switch {
 	case h.Code != 0 && r.Kind == request.Receive:
-		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the sender took the message back while it was read", outcome.ErrCanceled))
+		r.Err = b.tookBack(r)
 	case h.Code != 0 && r.Err == nil:
 		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, fmt.Errorf("%w: %v", outcome.ErrAccess, h.Code))
 	case h.Code == 0 && !placed && r.Dst != nil:

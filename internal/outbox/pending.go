@@ -3,7 +3,6 @@ package outbox
 import (
 	"github.com/openbraid/braid/internal/protocol"
 	"github.com/openbraid/braid/internal/request"
-	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
 )
 
@@ -104,11 +103,6 @@ func (b *Box) ended(r *request.Request) {
 	}
 }
 
-// oneFrame says whether a message that was not begun fits one frame.
-func (b *Box) oneFrame(r *request.Request) bool {
-	return !r.Begun && wire.AMSize+len(r.Header)+len(r.Payload) <= b.Limits.MaxFrame
-}
-
 // checkRooms lets those go on who wait for room, once half of it is free.
 func (b *Box) checkRooms() {
 	if b.rooms.Len() == 0 || b.waiting > b.PendingBytes/2 || max(b.pendAny.Len(), b.pendOrdered.Len(), b.gets.pend.Len()) > b.Pending/2 {
@@ -176,7 +170,7 @@ func (b *Box) post(l *seat, r *request.Request, f *transport.Frame) bool {
 	l.place.Enter(r.Epoch)
 	if r.Kind == request.Put || r.Kind == request.Atomic {
 		l.touch(r.Key.Index, r.Epoch)
-		follows(r, l)
+		r.Follows(l.id)
 	}
 	protocol.Taken(r, f, s, l.ID)
 	return true

@@ -81,14 +81,9 @@ func (b *Box) newMessage(id uint16, header, payload []byte) (*request.Request, e
 	return r, nil
 }
 
-// short says whether a payload is small enough to be copied into one frame at once.
-func (b *Box) short(n int) bool {
-	return n <= b.Limits.MaxFrame && (b.Limits.ZeroCopy == 0 || n < b.Limits.ZeroCopy)
-}
-
 // shortAM posts a message of one frame without a request, if nothing is in its way.
 func (b *Box) shortAM(id uint16, header, payload []byte) bool {
-	if b.pendOrdered.Len() > 0 || b.replayOrdered.Len() > 0 || !b.short(wire.AMSize+len(header)+len(payload)) {
+	if b.pendOrdered.Len() > 0 || b.replayOrdered.Len() > 0 || !b.Limits.Short(wire.AMSize+len(header)+len(payload)) {
 		return false
 	}
 	cost := wire.MessageCost(len(header), len(payload))
@@ -139,7 +134,7 @@ func (b *Box) PostPut(src []byte, key wire.RKey, offset uint64) (*request.Reques
 }
 
 func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
-	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.short(wire.PutSize+len(src)) {
+	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.Limits.Short(wire.PutSize+len(src)) {
 		return false
 	}
 	l := b.laneFor(false, b.book.Barrier(), len(src))

@@ -52,7 +52,7 @@ func (b *Box) PostPutSignal(src []byte, key wire.RKey, offset uint64, s Signal) 
 }
 
 func (b *Box) shortSignal(src []byte, h wire.PutSignal) bool {
-	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.short(wire.PutSignalSize+len(src)) {
+	if b.pendAny.Len() > 0 || b.replayAny.Len() > 0 || !b.Limits.Short(wire.PutSignalSize+len(src)) {
 		return false
 	}
 	l := b.laneFor(false, b.book.Barrier(), len(src))
@@ -75,17 +75,7 @@ func (b *Box) shortSignal(src []byte, h wire.PutSignal) bool {
 
 // inOne says whether a put with a signal, of which nothing was posted, goes in one frame.
 func (b *Box) inOne(r *request.Request) bool {
-	return !r.Begun && b.short(wire.PutSignalSize+len(r.Payload))
-}
-
-// follows notes on which lane a frame of a put is going.
-func follows(r *request.Request, l *seat) {
-	switch {
-	case r.Frames == 0:
-		r.Lane = l.id
-	case r.Lane != l.id:
-		r.Lane = request.AnyLane
-	}
+	return !r.Begun && b.Limits.Short(wire.PutSignalSize+len(r.Payload))
 }
 
 // closeSignal posts the last frame of a put with a signal, if it may go.

@@ -8,7 +8,6 @@ import (
 	"github.com/openbraid/braid/internal/family"
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/outcome"
-	"github.com/openbraid/braid/internal/owed"
 	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -18,8 +17,11 @@ import (
 // Some messages are answered, those with a tag and offers: by a note, when they are matched. Until then their request waits as that of a get does, and so do flushes that
 // cover it. What is said about them, in both directions, are notes: like credits they are in no book, and no fence and no limit stops them.
 
-// opAt is where the number of an operation stands in the header of a message that is answered.
-const opAt = wire.TaggedSize
+// opAt is where the number of an operation stands in the header of a message that is answered, putAt whether it is to be put.
+const (
+	opAt  = wire.TaggedSize
+	putAt = wire.TagOfferPut
+)
 
 // MayTag says why nothing with a tag can be sent, nil if it can.
 func (b *Box) MayTag() error { return b.mayMessage(family.Tag, nil, nil) }
@@ -46,6 +48,10 @@ func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Regio
 	}
 	r.Replies, r.Lent = 1, lent
 	binary.LittleEndian.PutUint64(r.Own[opAt:], r.Op())
+	if r.Put = lent != nil && b.Clears && b.model.Put > 0 && len(lent.Bytes) >= b.model.Put; r.Put {
+		r.Own[putAt] = 1
+		b.gets.offers++
+	}
 	b.enqueue(&b.pendOrdered, r)
 	return r, nil
 }
@@ -156,6 +162,10 @@ func (b *Box) settle(r *request.Request, err error) {
 // Read reads what of an offered message stands at an offset into dst, for a receive. The sender is told when it is over, unless h names nothing.
 func (b *Box) Read(r *request.Request, h wire.TagOffer, at uint64, dst []byte) {
 	r.Owner, r.Offer = b, h.Op
+	if h.Put && h.Op != 0 {
+		b.clear(r, dst)
+		return
+	}
 	r.Key, r.Offset = wire.RKey{Index: h.Index, Secret: h.Secret}, at
 	r.Payload, r.Dst = dst, dst
 	b.wait(&b.gets.pend, r)
@@ -173,7 +183,7 @@ func (b *Box) recall(r *request.Request) {
 
 func (b *Box) detach(lent *memory.Region) {
 	of := func(c transport.Completer) bool {
-		a, ok := replay.Origin(c).(*owed.Answer)
+		a, ok := replay.Origin(c).(interface{ Of(*memory.Region) bool })
 		return ok && a.Of(lent)
 	}
 	b.Copy(lent)

@@ -60,7 +60,7 @@ func TestFlushCancels(t *testing.T) {
 			if r == nil || r.Reported {
 				continue
 			}
-			waits := len(w.took) == 0 && !w.onLane(r) && (s.name == "waits for a lane" || s.name == "waits for room" || !r.Reads())
+			waits := len(w.took) == 0 && !w.onLane(r) && (s.name == "waits for a lane" || s.name == "waits for room" || !r.Reads()) && !r.Indirect()
 			flush, err := w.PostFlush(Flushing{Cancel: true})
 			if err != nil {
 				t.Fatal(err)

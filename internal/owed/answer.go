@@ -33,6 +33,11 @@ func (p *Answer) Executed(uint64, error) {
 	d, r := p.d, p.region
 	*p = Answer{d: d, next: d.answers.spare}
 	d.answers.spare = p
+	d.leave(r)
+}
+
+// leave notes that a frame, or a put, needs the memory of a region no more; nil: it needed none.
+func (d *Debts) leave(r *memory.Region) {
 	if r == nil {
 		return
 	}

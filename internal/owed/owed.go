@@ -25,8 +25,10 @@ type Debts struct {
 	head    []byte
 	answers answers
 	notes   notes
+	puts    puts
 	handled handled
 
+	MaxFrame   int    // bytes of a frame
 	ZeroCopy   int    // bytes from which an answer is sent from where it stands; 0: never
 	OwnCredits int    // answers that this side has promised room for
 	OwnBacklog uint64 // cost of messages that it takes before it has handled them
@@ -39,18 +41,19 @@ func (d *Debts) Init(h Host, frame *transport.Frame, head []byte) {
 }
 
 // Settle posts what can be posted, and says how many frames that were.
-func (d *Debts) Settle() int { return d.postCredit() + d.postNotes() + d.postAnswers() }
+func (d *Debts) Settle() int { return d.postCredit() + d.postNotes() + d.postAnswers() + d.postPuts() }
 
 // End forgets all; what is under way ends with its lane.
 func (d *Debts) End(err error) {
 	d.Closed = true
 	d.endAnswers(err)
+	d.endPuts()
 	d.notes.left -= len(d.notes.queue)
 	d.notes.queue = nil
 }
 
-// Left says how many answers wait for room, and how many notes the peer has not accepted.
-func (d *Debts) Left() (answers, notes int) { return d.answers.n, d.notes.left }
+// Left says how many answers, and messages that are to be put, wait for room, and how many notes the peer has not accepted.
+func (d *Debts) Left() (answers, notes int) { return d.answers.n + d.puts.n, d.notes.left }
 
 // post posts the frame that was made.
 func (d *Debts) post(l transport.Endpoint) bool {

@@ -16,6 +16,7 @@ type Peer struct {
 	NoAtomic    bool   // nor atomic operations
 	NoTag       bool   // nor tagged messages
 	NoOffer     bool   // nor offers of active ones
+	Clears      bool   // it says where it has room for what is offered
 }
 
 // Owns says why a key is not of the peer's memory, nil if it is, as far as is known here.

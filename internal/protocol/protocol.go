@@ -12,8 +12,16 @@ type Limits struct {
 	ZeroCopy int // payload from which a frame is sent from where it stands; 0: never
 }
 
+// Short says whether a frame is small enough to be copied at once.
+func (l Limits) Short(n int) bool { return n <= l.MaxFrame && (l.ZeroCopy == 0 || n < l.ZeroCopy) }
+
 // MaxHeader is the longest header of an active message.
 const MaxHeader = 1024
+
+// OneFrame says whether a message that was not begun fits one frame.
+func OneFrame(r *request.Request, lim Limits) bool {
+	return !r.Begun && wire.AMSize+len(r.Header)+len(r.Payload) <= lim.MaxFrame
+}
 
 // Next fills f with the next frame of r, its head appended to head[:0]. It returns false if r is whole.
 func Next(r *request.Request, lim Limits, head []byte, f *transport.Frame) bool {

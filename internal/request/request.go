@@ -115,6 +115,10 @@ type Tagged struct {
 	Lent  *memory.Region        // of a send: what the peer reads
 	Told  bool                  // and has read: it ends when no lane needs the memory
 	Takes bool                  // of a receive: it wants the message as it is, which will be the Result
+	Put   bool                  // the sender puts the message where the receiver wants it
+	Room  bool                  // of such a send: the receiver has said where
+	Asked uint64                // of such a receive: bytes that it has room for, or, once the sender has taken it back, that were put;
+	Left  uint64                // and of them, those that are not here
 	Own   [wire.TagOfferSize]byte
 }
 
@@ -145,6 +149,16 @@ type Progress struct {
 
 // AnyLane is no lane's number.
 const AnyLane = 1<<64 - 1
+
+// Follows notes on which lane a frame of a put is going.
+func (r *Request) Follows(lane uint64) {
+	switch {
+	case r.Frames == 0:
+		r.Lane = lane
+	case r.Lane != lane:
+		r.Lane = AnyLane
+	}
+}
 
 // Sent implements transport.Completer.
 func (f *Frames) Sent(uint64) { r := (*Request)(f); r.Owner.FrameSent(r) }

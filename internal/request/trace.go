@@ -24,6 +24,12 @@ func (t *Trace) Went(on wire.Instance, f *transport.Frame) {
 	t.on(on)
 }
 
+// Came notes a frame of the peer's that was asked for.
+func (t *Trace) Came(on wire.Instance) {
+	t.Posts++
+	t.on(on)
+}
+
 func (t *Trace) on(l wire.Instance) {
 	n := min(int(t.On), len(t.Lanes))
 	for i := range n {
@@ -64,6 +70,8 @@ func (r *Request) Protocol() cost.Protocol {
 	switch {
 	case t.Mapped:
 		return cost.Mapped
+	case r.Room || r.Kind == Receive && r.Put:
+		return cost.Cleared
 	case r.Kind == AM && r.Size > 0 || r.Kind == Receive && t.Posts > 0: // one offers, the other asks
 		return cost.Rendezvous
 	case r.Fetches() && r.Kind != Receive:

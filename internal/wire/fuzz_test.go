@@ -51,6 +51,8 @@ func FuzzTagged(f *testing.F)    { fuzz(f, "Tagged") }
 func FuzzTagSync(f *testing.F)   { fuzz(f, "TagSync") }
 func FuzzTagOffer(f *testing.F)  { fuzz(f, "TagOffer") }
 func FuzzTagNote(f *testing.F)   { fuzz(f, "TagNote") }
+func FuzzTagClear(f *testing.F)  { fuzz(f, "TagClear") }
+func FuzzTagPut(f *testing.F)    { fuzz(f, "TagPut") }
 func FuzzGetData(f *testing.F)   { fuzz(f, "GetData") }
 func FuzzAMPart(f *testing.F)    { fuzz(f, "AMPart") }
 func FuzzAMLast(f *testing.F)    { fuzz(f, "AMLast") }

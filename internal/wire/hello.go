@@ -18,9 +18,11 @@ const (
 	CapTag Caps = 1 << 4
 	// CapOffer: the peer knows offers of active messages.
 	CapOffer Caps = 1 << 5
+	// CapTagPut: the peer knows TagClear and TagPut.
+	CapTagPut Caps = 1 << 6
 
 	// KnownCaps are all that this code knows. An unknown required one is an error, an unknown optional one is not.
-	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic | CapTag | CapOffer
+	KnownCaps = CapHandover | CapRails | CapSignal | CapAtomic | CapTag | CapOffer | CapTagPut
 )
 
 // Mode is the error mode of an endpoint.

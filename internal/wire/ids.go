@@ -40,7 +40,9 @@ const (
 	IDPutSignal uint8 = 41
 	IDAtomicOp  uint8 = 42
 
-	IDTagNote uint8 = 43
+	IDTagNote  uint8 = 43
+	IDTagClear uint8 = 44
+	IDTagPut   uint8 = 45
 )
 
 // Name is a frame ID for logs.
@@ -80,5 +82,7 @@ var names = [...]string{
 	IDPutSignal: "PutSignal",
 	IDAtomicOp:  "AtomicOp",
 
-	IDTagNote: "TagNote",
+	IDTagNote:  "TagNote",
+	IDTagClear: "TagClear",
+	IDTagPut:   "TagPut",
 }

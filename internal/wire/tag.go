@@ -10,6 +10,9 @@ const (
 	TagNoteSize  = 16
 )
 
+// TagOfferPut is where a TagOffer says that it is to be put.
+const TagOfferPut = 36
+
 // Tagged is the header of a tagged message whose payload is the message.
 type Tagged struct {
 	Tag uint64
@@ -50,19 +53,24 @@ func DecodeTagSync(b []byte) (h TagSync, err error) {
 // MaxOffer is the most that a message may have that is offered. No process has as much memory, and who receives the message may want to make room for it.
 const MaxOffer = 1 << 46
 
-// TagOffer is that of a large one: it has no payload, the receiver reads the message from the sender's memory by Get, and then tells him. With the
-// handler's id for a tag it is the header of an active message that is offered, whose own header is the payload.
+// TagOffer is that of a large one: it has no payload, the receiver reads the message from the sender's memory by Get, or asks for it by TagClear, and
+// then tells him. With the handler's id for a tag it is the header of an active message that is offered, whose own header is the payload.
 type TagOffer struct {
 	TagSync
 	Size   uint64 // bytes of the message, at most MaxOffer
 	Secret Secret // of the memory that they are
 	Index  uint32 // of it
+	Put    bool   // who receives it whole asks for it by TagClear
 }
 
 // AppendTo appends it to b.
 func (h TagOffer) AppendTo(b []byte) []byte {
 	b = appendPair(h.TagSync.AppendTo(b), h.Size, uint64(h.Secret))
-	return le.AppendUint64(b, uint64(h.Index)) // and 4 reserved bytes
+	last := uint64(h.Index)
+	if h.Put {
+		last |= 1 << 32
+	}
+	return le.AppendUint64(b, last) // and 3 reserved bytes
 }
 
 // DecodeTagOffer reads it.
@@ -72,13 +80,16 @@ func DecodeTagOffer(b []byte) (h TagOffer, err error) {
 	if err := exact("TagOffer", b, TagOfferSize); err != nil {
 		return h, err
 	}
-	if err := reserved("TagOffer", b, 36, 40); err != nil {
+	if err := reserved("TagOffer", b, 37, 40); err != nil {
 		return h, err
+	}
+	if b[36] > 1 {
+		return h, bad("TagOffer", 36, "neither get nor put: "+strconv.Itoa(int(b[36])))
 	}
 	if size := le.Uint64(b[16:]); size > MaxOffer {
 		return h, bad("TagOffer", 16, "no process has so many bytes: "+strconv.FormatUint(size, 10))
 	}
-	return TagOffer{TagSync: TagSync{le.Uint64(b), le.Uint64(b[8:])}, Size: le.Uint64(b[16:]), Secret: Secret(le.Uint64(b[24:])), Index: le.Uint32(b[32:])}, nil
+	return TagOffer{TagSync: TagSync{le.Uint64(b), le.Uint64(b[8:])}, Size: le.Uint64(b[16:]), Secret: Secret(le.Uint64(b[24:])), Index: le.Uint32(b[32:]), Put: b[36] == 1}, nil
 }
 
 // TagCode is what a TagNote says.

@@ -13,6 +13,7 @@ type Terms struct {
 	Atomic     bool // atomic operations
 	Tag        bool // tagged messages
 	Offer      bool // offers of active messages
+	TagPut     bool // offered messages that their sender puts
 }
 
 // MinFrame is the smallest frame size that a side may offer: heads with a full user's header must fit.
@@ -38,6 +39,9 @@ func (t Terms) Caps() (c wire.Caps) {
 	if t.Offer {
 		c |= wire.CapOffer
 	}
+	if t.TagPut {
+		c |= wire.CapTagPut
+	}
 	return c
 }
 
@@ -53,6 +57,7 @@ func (t Terms) Agree(mode wire.Mode, caps wire.Caps, maxFrame uint32, maxMessage
 	t.Atomic = t.Atomic && caps&wire.CapAtomic != 0
 	t.Tag = t.Tag && caps&wire.CapTag != 0
 	t.Offer = t.Offer && caps&wire.CapOffer != 0
+	t.TagPut = t.TagPut && caps&wire.CapTagPut != 0
 	t.Mode = mode
 	if mode == wire.ModeFailover && !t.Handover {
 		t.Mode = wire.ModePeer

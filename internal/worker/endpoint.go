@@ -36,7 +36,7 @@ type Endpoint struct {
 	peering
 	lanes
 	closing
-	outbox.Calls // what its user posts
+	Calls // what its user posts
 	delivery.Ends
 	above delivery.Ends // those of the library's own families
 
@@ -89,10 +89,10 @@ func (w *Worker) newEndpoint(side wire.Side, addr string, mode wire.Mode) *Endpo
 	w.lastID++
 	ep := &Endpoint{w: w, id: w.lastID, side: side, addr: addr, hand: failover.New(side), Ends: delivery.EndsIn(&w.calls), above: delivery.EndsIn(&w.above)}
 	ep.names.Mine = failover.Identity{Incarnation: w.incarnation, Endpoint: ep.id}
-	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true, Tag: true, Offer: true}
-	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Forced: cost.Thresholds{ZeroCopy: w.cfg.ZeroCopy, Eager: w.cfg.Eager, Stripe: w.cfg.Stripe}})
+	ep.terms = wireup.Terms{Mode: mode, MaxFrame: uint32(w.maxFrame()), MaxMessage: w.cfg.MaxMessage, Handover: true, Rails: true, Signal: true, Atomic: true, Tag: true, Offer: true, TagPut: true}
+	ep.box = outbox.New(ep, &w.pool, &w.Scratch, outbox.Terms{Addr: addr, Pending: w.cfg.Pending, PendingBytes: w.cfg.PendingBytes, Peer: protocol.Peer{MaxMessage: w.cfg.MaxMessage}, Stay: uint64(min(stay, w.cfg.Window/8)), Forced: cost.Thresholds{ZeroCopy: w.cfg.ZeroCopy, Eager: w.cfg.Eager, Stripe: w.cfg.Stripe}, Scheme: cost.Scheme(w.cfg.Rendezvous)})
 	ep.box.OwnCredits, ep.box.OwnBacklog, ep.box.Chosen = w.cfg.Replies, w.cfg.Backlog, ep.hand.Chosen
-	ep.Calls = ep.box.Calls()
+	ep.Calls = Calls{ep.box}
 	ep.in = intake.Intake{From: ep, Box: ep.box, Memory: w.mem, Tags: w.tags, Offers: w.offers, Handlers: &w.Handlers, Calls: &w.calls, Above: &w.above, Parts: reassembly.Table{Limit: w.cfg.MaxMessage, Pool: w.memory}}
 	ep.suspend = timer.New(func() {
 		ep.w.env.Log.Warn("a deadline is over: no lane came back (setting suspended)", "peer", ep.addr, "state", ep.Inspect())

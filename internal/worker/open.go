@@ -224,6 +224,7 @@ func (ep *Endpoint) answered(l *link, a wire.HelloAck) {
 func (ep *Endpoint) agree(t wireup.Terms) {
 	ep.terms = t
 	ep.box.MaxMessage, ep.box.NoSignal, ep.box.NoAtomic, ep.box.NoTag, ep.box.NoOffer = t.MaxMessage, !t.Signal, !t.Atomic, !t.Tag, !t.Offer
+	ep.box.Clears = t.TagPut
 	ep.box.Limits.MaxFrame = int(t.MaxFrame)
 }
 

@@ -32,3 +32,6 @@ func (ep *Endpoint) refusedArrived(l *link, m wire.Refused) {
 	}
 	ep.box.Refused(m.Op, ep.opError(op, outcome.NotExecuted, err))
 }
+
+// Instance implements intake.Lane.
+func (l *link) Instance() wire.Instance { return l.ID }

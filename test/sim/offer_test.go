@@ -354,6 +354,7 @@ func (t *offerer) check() {
 func runOffers(seed uint64) *world {
 	s := shapeOf(seed)
 	s.config.Eager = 3000
+	s.config.Rendezvous = 1 + int(seed%2)
 	w := newWorld(seed, s)
 	if !w.connect() {
 		return w

@@ -205,6 +205,7 @@ func (t *tagger) gaveUp() bool {
 func runTags(seed uint64) *world {
 	s := shapeOf(seed)
 	s.config.Eager = 3000
+	s.config.Rendezvous = 1 + int(seed%2)
 	w := newWorld(seed, s)
 	if !w.connect() {
 		return w
