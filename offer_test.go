@@ -42,8 +42,8 @@ func whole(ctx context.Context, m *braid.Message, pieces bool) (b []byte, err er
 func TestOfferSizes(t *testing.T) {
 	tidy(t)
 	rails := []string{"127.0.0.1", "127.0.0.2"}
-	for _, o := range []braid.Options{{}, {Rails: rails}, {Limits: braid.Limits{Eager: 1}}, {Limits: braid.Limits{Message: 6 << 20}}} {
-		t.Run(fmt.Sprintf("%d rails, eager %d", len(o.Rails), o.Limits.Eager), func(t *testing.T) {
+	for _, o := range []braid.Options{{}, {Rails: rails}, {Limits: braid.Limits{Eager: 1}}, {Limits: braid.Limits{Message: 6 << 20}}, {Rails: rails, Settings: rendezvous(t, "put")}} {
+		t.Run(fmt.Sprintf("%d rails, eager %d, put %v", len(o.Rails), o.Limits.Eager, o.Settings != nil), func(t *testing.T) {
 			ctx := testContext(t)
 			p := connect(t, o, o)
 			type sent struct {
@@ -219,13 +219,14 @@ func TestOfferEnds(t *testing.T) {
 }
 
 // TestOfferTakenBack: a sender who does not want to wait has his memory back, at once or when the peer has let go, and who wants the message hears of that.
-func TestOfferTakenBack(t *testing.T) {
-	tidy(t)
+func TestOfferTakenBack(t *testing.T) { schemes(t, offerTakenBack) }
+
+func offerTakenBack(t *testing.T, set *braid.Settings) {
 	for _, canceled := range []bool{false, true} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprintf("canceled %v, begun %v", canceled, begun), func(t *testing.T) {
 				ctx := testContext(t)
-				p := connect(t, braid.Options{}, braid.Options{})
+				p := connect(t, braid.Options{Settings: set}, braid.Options{})
 				kept := make(chan *braid.Message, 1)
 				p.bw.HandleOffer(1, func(m *braid.Message) { m.Retain(); kept <- m })
 				src := bytes.Repeat([]byte{was}, large)

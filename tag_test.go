@@ -27,8 +27,8 @@ func tagBytes(n int, seed byte) []byte {
 // TestG3_TagSizes: each size, expected and not, synchronous or not, arrives as it was sent.
 func TestG3_TagSizes(t *testing.T) {
 	tidy(t)
-	for _, o := range []braid.Options{{}, {Owned: true}, {Lanes: 2}, {Limits: braid.Limits{Eager: 1}}, {Limits: braid.Limits{Eager: 1 << 20}}} {
-		t.Run(fmt.Sprintf("owned %v lanes %d eager %d", o.Owned, o.Lanes, o.Limits.Eager), func(t *testing.T) {
+	for _, o := range []braid.Options{{}, {Owned: true}, {Lanes: 2}, {Limits: braid.Limits{Eager: 1}}, {Limits: braid.Limits{Eager: 1 << 20}}, {Lanes: 2, Limits: braid.Limits{Eager: 1}, Settings: rendezvous(t, "put")}} {
+		t.Run(fmt.Sprintf("owned %v lanes %d eager %d put %v", o.Owned, o.Lanes, o.Limits.Eager, o.Settings != nil), func(t *testing.T) {
 			ctx := testContext(t)
 			o.Transports = nil
 			p := connect(t, o, braid.Options{})
@@ -141,10 +141,11 @@ func TestTagReceiveErrors(t *testing.T) {
 }
 
 // TestTagTruncated: what has no room is dropped, the true length is told, and nothing else is lost.
-func TestTagTruncated(t *testing.T) {
-	tidy(t)
+func TestTagTruncated(t *testing.T) { schemes(t, tagTruncated) }
+
+func tagTruncated(t *testing.T, set *braid.Settings) {
 	ctx := testContext(t)
-	p := connect(t, braid.Options{}, braid.Options{})
+	p := connect(t, braid.Options{Settings: set}, braid.Options{})
 	for _, n := range []int{1, 20, 1000, 64<<10 + 1, 1 << 20} {
 		for _, room := range []int{0, n / 2, n - 1} {
 			src := tagBytes(n, 3)
@@ -242,10 +243,11 @@ func TestTagTaken(t *testing.T) {
 }
 
 // TestTagCancel: a receive that is canceled never writes; a send that is canceled is not received; a cancel that comes too late says so.
-func TestTagCancel(t *testing.T) {
-	tidy(t)
+func TestTagCancel(t *testing.T) { schemes(t, tagCancel) }
+
+func tagCancel(t *testing.T, set *braid.Settings) {
 	ctx := testContext(t)
-	p := connect(t, braid.Options{}, braid.Options{})
+	p := connect(t, braid.Options{Settings: set}, braid.Options{})
 	for _, n := range []int{8, 1 << 20} {
 		buf := make([]byte, n)
 		r := p.bw.PostRecvTag(buf, 1, braid.ExactTag)
