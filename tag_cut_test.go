@@ -30,7 +30,7 @@ func schemes(t *testing.T, test func(t *testing.T, set *braid.Settings)) {
 	}
 }
 
-func rendezvous(t *testing.T, by string) *braid.Settings {
+func rendezvous(t testing.TB, by string) *braid.Settings {
 	set := new(braid.Settings)
 	if err := set.Set("rendezvous", by, "the test"); err != nil {
 		t.Fatal(err)

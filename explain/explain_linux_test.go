@@ -64,11 +64,15 @@ func posted(ep *braid.Endpoint) (bytes uint64) {
 // TestD18_DoneAsExplained: each size next to a limit is carried out as Explain says: what is posted by both sides has the bytes of the payload, once,
 // and heads for as many frames as were foretold.
 func TestD18_DoneAsExplained(t *testing.T) {
+	put := new(braid.Settings)
+	if err := put.Set("rendezvous", "put", "the test"); err != nil {
+		t.Fatal(err)
+	}
 	for _, o := range []braid.Options{
-		{Transports: braid.Default()[:1]}, {Transports: braid.Default()[:1], Lanes: 2}, {Lanes: 2},
+		{Transports: braid.Default()[:1]}, {Transports: braid.Default()[:1], Lanes: 2}, {Lanes: 2}, {Transports: braid.Default()[:1], Lanes: 2, Settings: put},
 		{Transports: braid.Default()[:1], Lanes: 2, Limits: braid.Limits{Eager: 3000, Stripe: 9000, ZeroCopy: 500}},
 	} {
-		t.Run(fmt.Sprintf("%d transports, %d lanes, eager %d", len(o.Transports), o.Lanes, o.Limits.Eager), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d transports, %d lanes, eager %d, put %v", len(o.Transports), o.Lanes, o.Limits.Eager, o.Settings != nil), func(t *testing.T) {
 			p := connect(t, o, o)
 			p.bw.HandleAM(1, func(*braid.Message) {})
 			p.bw.HandleOffer(2, func(m *braid.Message) { m.PostRecv(make([]byte, m.Size())).Release() })

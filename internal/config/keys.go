@@ -47,7 +47,7 @@ var Keys = []Key{
 	{Name: "eager", Kind: Size, Auto: "as the lanes are, from 16KiB to a frame", Least: 1, Most: huge, Option: "Limits.Eager",
 		Text: "Tagged and offered messages up to this size are sent at once; larger ones stay where they are until somebody wants them, and he reads them", field: func(n *Node) any { return &n.Eager }},
 	{Name: "rendezvous", Kind: Word, Default: "auto", Words: []string{"auto", "get", "put"},
-		Text: "How what is larger than eager comes to its receiver: read by him (get), or put by its sender once he has said where he has room (put), where the peer knows that; auto: as the lanes are. For what this side sends", field: func(n *Node) any { return &n.Rendezvous }},
+		Text: "How what is larger than eager comes to its receiver: read by him (get), or put by its sender once he has said where he has room (put), where the peer knows that; auto: get, which no lane is known to be slower with. For what this side sends", field: func(n *Node) any { return &n.Rendezvous }},
 	{Name: "zero-copy", Kind: Size, Auto: "what the transports of the lanes declare", Least: 1, Most: huge, Option: "Limits.ZeroCopy",
 		Text: "From this size on a payload is sent from where it stands, and its memory is the sender's again when the peer has it; smaller ones are copied", field: func(n *Node) any { return &n.ZeroCopy }},
 	{Name: "replies", Kind: Count, Default: "64", Least: 1, Most: many, Option: "Limits.Replies",

@@ -33,7 +33,7 @@ type Bounds struct {
 type Scheme uint8
 
 const (
-	Auto  Scheme = iota // as the lanes are
+	Auto  Scheme = iota // as is best, which is ByGet on all lanes there are
 	ByGet               // he reads it
 	ByPut               // its sender puts it where he has room
 )
@@ -121,12 +121,13 @@ func eager(lanes []Lane, b Bounds) int {
 	return min(below(n, leastEager, MostEager), most)
 }
 
-// puts is from where what is offered is sooner there if its sender puts it.
+// puts is from where what is offered is put by its sender: everything, if that is set. Both ways have the same trips, and the frames that ask cost nothing beside those that
+// have a thousand times their bytes; and a receiver that reads asks for no more than it was promised answers. So by itself nothing is put (ADR 41).
 func puts(b Bounds) int {
-	if !b.Puts || b.Scheme != ByPut {
-		return 0
+	if b.Puts && b.Scheme == ByPut {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // stripe is from where what is gained by sending on all lanes is more than what it takes: if nothing else is under way two trips more, for the

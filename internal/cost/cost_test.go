@@ -19,17 +19,19 @@ import (
 const us, ns = time.Microsecond, time.Nanosecond
 
 // bounds are the defaults.
-var bounds = cost.Bounds{MaxFrame: 256 << 10, MaxMessage: 64 << 20}
+var bounds = cost.Bounds{MaxFrame: 256 << 10, MaxMessage: 64 << 20, Puts: true}
 
 // grounds are lanes as they are met.
 var grounds = []struct {
 	name   string
 	lanes  []cost.Lane
 	forced cost.Thresholds
+	scheme cost.Scheme
 }{
 	{name: "tcp", lanes: []cost.Lane{{Trip: 60 * us, Rate: 1250e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
 	{name: "tcp-far", lanes: []cost.Lane{{Trip: 40 * time.Millisecond, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
 	{name: "rc", lanes: []cost.Lane{{Trip: 20 * us, Rate: 1250e6, Known: true, Frame: 400 * ns}}},
+	{name: "rc-put", scheme: cost.ByPut, lanes: []cost.Lane{{Trip: 20 * us, Rate: 1250e6, Known: true, Frame: 400 * ns}}},
 	{name: "shm", lanes: []cost.Lane{{Trip: 2 * us, Rate: 12500e6, Known: true, Frame: 400 * ns, ZeroCopy: 8 << 10, Direct: true}}},
 	{name: "self", lanes: []cost.Lane{{Trip: us, Rate: 12500e6, Known: true, Frame: 200 * ns, ZeroCopy: 4 << 10}}},
 	{name: "two-gigabit", lanes: []cost.Lane{
@@ -38,20 +40,20 @@ var grounds = []struct {
 		{Trip: 200 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}, {Trip: 50 * us, Rate: 1250e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10, Order: true}}},
 	{name: "two-unknown", lanes: []cost.Lane{
 		{Trip: 50 * us, Rate: 125e6, ZeroCopy: 16 << 10, Order: true}, {Rate: 125e6, ZeroCopy: 16 << 10}}},
-	{name: "two-forced", forced: cost.Thresholds{ZeroCopy: 32 << 10, Eager: 1000, Stripe: 100_000}, lanes: []cost.Lane{
+	{name: "two-forced", scheme: cost.ByPut, forced: cost.Thresholds{ZeroCopy: 32 << 10, Eager: 1000, Stripe: 100_000}, lanes: []cost.Lane{
 		{Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10, Order: true}, {Trip: 80 * us, Rate: 125e6, Known: true, Frame: 400 * ns, ZeroCopy: 16 << 10}}},
 }
 
-func model(lanes []cost.Lane, forced cost.Thresholds) *cost.Model {
+func model(lanes []cost.Lane, forced cost.Thresholds, scheme cost.Scheme) *cost.Model {
 	b := bounds
-	b.Forced = forced
+	b.Forced, b.Scheme = forced, scheme
 	return &cost.Model{Lanes: lanes, Bounds: b, Thresholds: cost.Choose(lanes, b)}
 }
 
 // TestD18_ChoicePerSize: what is chosen for each size is written down. A change that moves a threshold shows as one.
 func TestD18_ChoicePerSize(t *testing.T) {
 	for _, g := range grounds {
-		m := model(g.lanes, g.forced)
+		m := model(g.lanes, g.forced, g.scheme)
 		var s strings.Builder
 		fmt.Fprintf(&s, "zero-copy from %d, eager up to %d, striped from %d, %d while others are under way, in parts of %d or more\n", m.ZeroCopy, m.Eager, m.Stripe, m.Busy, m.Part)
 		for op := range cost.Ops {
@@ -114,7 +116,7 @@ func TestBounds(t *testing.T) {
 func TestRangesJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := rapid.SliceOfN(rapid.Custom(lane), 1, 4).Draw(t, "lanes")
-		m := model(lanes, cost.Thresholds{})
+		m := model(lanes, cost.Thresholds{}, cost.Auto)
 		op := cost.Op(rapid.IntRange(0, int(cost.Ops)-1).Draw(t, "op"))
 		mem := cost.Memory(rapid.IntRange(0, 1).Draw(t, "memory"))
 		next := 0
@@ -157,7 +159,7 @@ func TestChooseAllocatesNothing(t *testing.T) {
 
 // TestNoLanes: nothing is said where nothing can be done.
 func TestNoLanes(t *testing.T) {
-	m := model(nil, cost.Thresholds{})
+	m := model(nil, cost.Thresholds{}, cost.Auto)
 	for op := range cost.Ops {
 		for r := range m.Ranges(op, cost.Plain) {
 			t.Errorf("%v: %+v", op, r)

@@ -150,11 +150,7 @@ func (m *Model) copied(frame int) bool { return m.ZeroCopy == 0 || frame < m.Zer
 // offered is what goes at once if it is small, and is offered else.
 func (m *Model) offered(op Op, n int) (c Choice, ok bool) {
 	if n > m.Eager {
-		p := Rendezvous
-		if m.Put > 0 && n >= m.Put {
-			p = Cleared
-		}
-		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), p)
+		c = m.over(n, 1+pieces(n, m.MaxFrame-headGet), m.offers(n))
 		c.Latency += 2*m.half(m.orderLane()) + Lending
 		return c, true
 	}
@@ -168,6 +164,14 @@ func (m *Model) offered(op Op, n int) (c Choice, ok bool) {
 		c.Latency += m.half(m.orderLane()) // the note
 	}
 	return c, ok
+}
+
+// offers is how the payload of what is offered comes to its receiver.
+func (m *Model) offers(n int) Protocol {
+	if m.Put > 0 && n >= m.Put {
+		return Cleared
+	}
+	return Rendezvous
 }
 
 func (m *Model) put(n int) Choice {

@@ -48,7 +48,7 @@ func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Regio
 	}
 	r.Replies, r.Lent = 1, lent
 	binary.LittleEndian.PutUint64(r.Own[opAt:], r.Op())
-	if r.Put = lent != nil && b.Clears && b.model.Put > 0 && len(lent.Bytes) >= b.model.Put; r.Put {
+	if r.Put = lent != nil && b.model.Put > 0 && len(lent.Bytes) >= b.model.Put; r.Put {
 		r.Own[putAt] = 1
 		b.gets.offers++
 	}

@@ -49,12 +49,16 @@ type column struct {
 	over  medium.Medium
 	lanes int
 	real  bool // its limits are
+	put   bool // what is large is put by its sender; only families of which something is
 }
 
 func (c column) String() string {
 	s := fmt.Sprintf("%s ×%d", c.over, c.lanes)
 	if c.real {
 		s += " real"
+	}
+	if c.put {
+		s += " put"
 	}
 	return s
 }
@@ -65,18 +69,23 @@ func columns(all bool) (list []column) {
 		return []column{{over: medium.Medium(m), lanes: 2}}
 	}
 	if !all {
-		return []column{{"tcp", 2, false}, {"tcp", 2, true}, {"rc", 1, false}, {"shm", 2, false}, {"shm", 2, true}, {"rc+tcp", 2, false}, {selfMedium, 1, false}}
+		for _, c := range []column{{over: "tcp", lanes: 2}, {over: "rc", lanes: 1}, {over: "shm", lanes: 2}, {over: selfMedium, lanes: 1}} {
+			put := c
+			put.put = true
+			list = append(list, c, put)
+		}
+		return append(list, column{over: "rc+tcp", lanes: 2}, column{over: "tcp", lanes: 2, real: true}, column{over: "shm", lanes: 2, real: true})
 	}
-	for _, real := range []bool{false, true} {
+	for _, how := range []column{{}, {real: true}, {put: true}} {
 		for _, m := range []medium.Medium{"tcp", "rc", "shm"} {
 			for _, lanes := range []int{1, 2, 4} {
-				list = append(list, column{m, lanes, real})
+				list = append(list, column{m, lanes, how.real, how.put})
 			}
 		}
 		for _, m := range []medium.Medium{"shm+tcp", "rc+tcp", "rc+shm"} {
-			list = append(list, column{m, 2, real})
+			list = append(list, column{m, 2, how.real, how.put})
 		}
-		list = append(list, column{selfMedium, 1, real})
+		list = append(list, column{selfMedium, 1, how.real, how.put})
 	}
 	return list
 }
@@ -112,6 +121,9 @@ func (c column) run(t *testing.T, most int, all bool, counts map[string]map[colu
 	w := newWorld(t, c)
 	for _, f := range families() {
 		if f.over != nil && !f.over(c.over == selfMedium) {
+			continue
+		}
+		if c.put && f.op != explain.Offer && f.op != explain.Tag && f.op != explain.TagSync {
 			continue
 		}
 		x := explain.Of(w.ep) // for each anew: what lanes bring is measured meanwhile

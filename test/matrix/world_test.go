@@ -53,7 +53,7 @@ func newWorld(t *testing.T, c column) *world {
 		w.stay = 300 * time.Millisecond // adapters of virtual machines are slow
 	}
 	if m == selfMedium {
-		o := options(t, "self")
+		o := options(t, "self", c)
 		o.Limits = limits
 		w.from = worker(t, o)
 		w.to = w.from
@@ -61,7 +61,7 @@ func newWorld(t *testing.T, c column) *world {
 		if w.rails = m.Rails(); lanes == 1 {
 			w.rails = w.rails[:1]
 		}
-		from, to := over(t, m, lanes, w.rails, faults), over(t, m, lanes, w.rails, nil)
+		from, to := over(t, c, w.rails, faults), over(t, c, w.rails, nil)
 		from.Limits, to.Limits = limits, limits
 		w.from, w.to = worker(t, from), worker(t, to)
 	}
@@ -73,21 +73,34 @@ func newWorld(t *testing.T, c column) *world {
 }
 
 // options are those of a node whose lanes run over the transports of a setting.
-func options(t *testing.T, transports string) braid.Options {
-	s := new(braid.Settings)
+func options(t *testing.T, transports string, c column) braid.Options {
+	s := settings(t, c)
 	if err := s.Set("transports", transports, "the test"); err != nil {
 		t.Fatal(err)
 	}
 	return braid.Options{Settings: s}
 }
 
-func over(t *testing.T, m medium.Medium, lanes int, rails []string, faults *fault.Injector) braid.Options {
+// settings are those of a column.
+func settings(t *testing.T, c column) *braid.Settings {
+	s, by := new(braid.Settings), "get"
+	if c.put {
+		by = "put"
+	}
+	if err := s.Set("rendezvous", by, "the test"); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func over(t *testing.T, c column, rails []string, faults *fault.Injector) braid.Options {
 	t.Helper()
+	m := c.over
 	made, err := m.New(medium.Options{Rails: m.Rails(), Injector: faults, TrustNetwork: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := braid.Options{Transports: []transport.Transport{made}, Lanes: lanes, Rails: rails}
+	o := braid.Options{Transports: []transport.Transport{made}, Settings: settings(t, c), Lanes: c.lanes, Rails: rails}
 	if !m.Has("verbs") {
 		// Peer is what finds the only lane silent: nobody else's answers show that the peer lives.
 		o.Times = braid.Times{RedialMin: time.Millisecond, RedialMax: 20 * time.Millisecond, Probe: 10 * time.Millisecond, Lost: 60 * time.Millisecond, Peer: time.Second}

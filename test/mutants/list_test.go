@@ -108,6 +108,12 @@ var mutants = []mutant{
 	{"memory is given back while a lane needs it", "internal/outbox/tag.go", "			if r.Lent.Busy() {", "			if false {", tagged},
 	{"a wildcard gets what came last", "internal/match/match.go", "	n, k := t.order.head, byOrder\n", "	n, k := t.order.tail, byOrder\n", "./internal/match"},
 
+	// Messages that are put.
+	{"what was taken back is put all the same", "internal/owed/put.go", " || p.region.Dead()", "", "./internal/owed -run TestPut"},
+	{"a receive ends while bytes for it are under way", "internal/request/landing.go", "true, h.At, h.At-here", "true, h.At, 0", "./internal/request -run TestLanded"},
+	{"who can't say where he has room is waited for", "internal/cost/choose.go", "if b.Puts && ", "if ", ". -run TestPutToOldPeer"},
+	{"room for what was never offered is answered", "internal/outbox/put.go", "if b.gets.offers == 0 {", "if false {", ". -run TestPutLies"},
+
 	// Offers.
 	{"an offer is told about twice", "internal/offer/life.go", "	case was != Offered && was != Begun:\n", "	case e == Received:\n", "./internal/offer"},
 	{"what no handler wants stays with its sender", "internal/delivery/delivery.go", "				m.Offer.Drop()\n", "				_ = m.Offer\n", offers},
