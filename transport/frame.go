@@ -129,8 +129,14 @@ func NewBuffer(size int, free func(*Buffer)) *Buffer {
 func (b *Buffer) Retain() { b.refs.Add(1) }
 
 // Release gives one reference back.
-func (b *Buffer) Release() {
-	switch n := b.refs.Add(-1); {
+func (b *Buffer) Release() { b.Take(1) }
+
+// Give adds n references at once, for who hands them out one by one; Take gives n back.
+func (b *Buffer) Give(n int) { b.refs.Add(int32(n)) }
+
+// Take gives n references back.
+func (b *Buffer) Take(n int) {
+	switch n := b.refs.Add(-int32(n)); {
 	case n == 0:
 		if b.free != nil {
 			b.free(b)
@@ -141,7 +147,10 @@ func (b *Buffer) Release() {
 }
 
 // Shared says whether anybody but the caller, who holds one reference, holds one.
-func (b *Buffer) Shared() bool { return b.refs.Load() > 1 }
+func (b *Buffer) Shared() bool { return b.Beyond(1) }
+
+// Beyond is Shared for a caller who holds so many.
+func (b *Buffer) Beyond(n int) bool { return b.refs.Load() > int32(n) }
 
 // Revive gives a buffer whose last reference went its first one again: for pools.
 func (b *Buffer) Revive() { b.refs.Store(1) }

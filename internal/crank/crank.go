@@ -48,6 +48,7 @@ type Crank struct {
 // Open begins. Owned, Hear (run before each turn) and Now (the engine's clock) are set before.
 func (c *Crank) Open(eng Engine, policy sleep.Policy) (err error) {
 	c.eng, c.queue, c.above.queue = eng, eng.Calls(), eng.Above()
+	c.pace.Solo = c.Owned
 	c.pace.Init(policy)
 	c.keeper.Init(sleep.Kept{Sleep: c.sleep, Polled: c.polled, Unwatch: c.Unwatch, Turn: c.turn, Calls: func() int { return c.runAll(false) }, Keep: c.relieved,
 		Leave: c.leave, Pace: &c.pace})
@@ -117,7 +118,7 @@ func (c *Crank) Mutex() *sync.Mutex { return &c.mu }
 func (c *Crank) Closed() bool { return c.closed }
 
 // Inside says whether the caller is user code of an Owned worker, which nobody else could make progress for.
-func (c *Crank) Inside() bool { return c.Owned && c.running.Load() }
+func (c *Crank) Inside() bool { return c.mine }
 
 // Close closes the engine. It waits for the user's code that runs; called from inside that it does not.
 func (c *Crank) Close() error {

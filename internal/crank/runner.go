@@ -11,6 +11,7 @@ import (
 // runner runs the user's code: handlers, callbacks, events. One call at a time, in order, without a lock.
 type runner struct {
 	running atomic.Bool // somebody runs the calls
+	mine    bool        // the same of an Owned worker, where nobody else looks
 	calls   []delivery.Call
 	relief  sleep.Relief
 	above   above
@@ -25,7 +26,7 @@ const (
 
 // callsDue says that there are calls and nobody who runs them: whoever does looks again before he ends. Under the lock.
 func (c *Crank) callsDue() bool {
-	return c.queue.Len() > 0 && !c.running.Load() || c.above.queue.Len() > 0 && !c.above.running.Load()
+	return c.queue.Len() > 0 && !c.mine && !c.running.Load() || c.above.queue.Len() > 0 && !c.above.running.Load()
 }
 
 // CallsAfterClose runs what is due on a closed worker: nobody else does.
@@ -48,6 +49,9 @@ func (c *Crank) RunCalls() (n int) {
 // runAll is RunCalls of what a turn has found. keeper: it is the keeper who runs them, so somebody comes if they take their time.
 func (c *Crank) runAll(keeper bool) (n int) {
 	n = c.runAbove(keeper)
+	if c.Owned {
+		return n + c.runOwned()
+	}
 	for c.running.CompareAndSwap(false, true) {
 		k := c.runBatch(keeper)
 		if k == 0 {
@@ -58,13 +62,32 @@ func (c *Crank) runAll(keeper bool) (n int) {
 	return n
 }
 
+// runOwned is runAll's loop for an Owned worker: without an atomic operation, each of which takes as long as a few dozen instructions, and waits besides for what
+// was written last.
+func (c *Crank) runOwned() (n int) {
+	for !c.mine && c.queue.Len() > 0 {
+		c.mine = true
+		n += c.runBatch(false)
+	}
+	return n
+}
+
+// ran notes that the calls are run.
+func (c *Crank) ran() {
+	if c.Owned {
+		c.mine = false
+		return
+	}
+	c.running.Store(false)
+}
+
 // runBatch runs the callbacks that are due now. One that panics, under somebody who recovers, takes nothing with it.
 func (c *Crank) runBatch(keeper bool) (n int) {
 	c.Lock()
 	c.calls = c.queue.Take(c.calls[:0])
 	rest := c.calls
 	if n = len(rest); n == 0 {
-		c.running.Store(false) // before the lock is free: what comes after this look must find nobody running
+		c.ran() // before the lock is free: what comes after this look must find nobody running
 		c.UnlockOnly()
 		return 0
 	}
@@ -79,7 +102,7 @@ func (c *Crank) runBatch(keeper bool) (n int) {
 		c.queue.Finish(rest[:ran])
 		c.queue.PutBack(rest[ran:])
 		c.Unlock()
-		c.running.Store(false)
+		c.ran()
 		if ran < len(rest) && !c.Owned {
 			c.Wake()
 		}

@@ -58,7 +58,18 @@ type Lane struct {
 	ZeroCopy int           // payload from which it sends without a copy; 0: never
 	// Near: within this host. While there is such a lane, those over networks are kept for when there is none.
 	Near  bool
+	Pass  transport.Passer // nil: the peer is not in this worker
 	state State
+}
+
+// Send posts a small frame, and says whether the lane took it, and whether it is executed already.
+func (l *Lane) Send(f *transport.Frame) (taken, over bool) {
+	if l.Pass != nil {
+		if taken, over = l.Pass.Pass(f); taken {
+			return taken, over
+		}
+	}
+	return l.Tep.Post(f) == transport.Done, false
 }
 
 // State is where the instance is in its life.

@@ -96,15 +96,18 @@ func (b *Box) shortAM(id uint16, header, payload []byte) bool {
 		ID: wire.IDAM, Head: wire.AM{ID: id, Header: header}.AppendTo(w.Head[:0]), Payload: payload,
 		Done: (*amDone)(l), Tag: b.book.Current(),
 	}
-	w.Once = request.Once{End: &l.once, Bytes: uint64(len(payload))}
-	if l.Tep.Post(&w.Frame) != transport.Done {
+	taken, over := l.Send(&w.Frame)
+	if !taken {
 		return false
 	}
-	b.book.Issue(l.place)
-	b.ordered.Enter()
+	w.Once = request.Once{End: &l.once, Bytes: uint64(len(payload))}
 	b.credit.Begin(cost, 0)
 	b.Messages++
-	b.host.Posted()
+	if !over {
+		b.book.Issue(l.place)
+		b.ordered.Enter()
+		b.host.Posted()
+	}
 	return true
 }
 
@@ -146,13 +149,16 @@ func (b *Box) shortPut(src []byte, key wire.RKey, offset uint64) bool {
 		ID: wire.IDPut, Head: wire.Put{Index: key.Index, Secret: key.Secret, Offset: offset}.AppendTo(w.Head[:0]), Payload: src,
 		Done: (*putDone)(l), Tag: b.book.Current(),
 	}
-	w.Once = request.Once{End: &l.once, Bytes: uint64(len(src))}
-	if l.Tep.Post(&w.Frame) != transport.Done {
+	taken, over := l.Send(&w.Frame)
+	if !taken {
 		return false
 	}
-	l.touch(key.Index, b.book.Issue(l.place))
+	w.Once = request.Once{End: &l.once, Bytes: uint64(len(src))}
 	b.Puts++
-	b.host.Posted()
+	if !over {
+		l.touch(key.Index, b.book.Issue(l.place))
+		b.host.Posted()
+	}
 	return true
 }
 

@@ -53,9 +53,10 @@ const (
 //	                                longer -> after each turn   (a peer is: an answer needs him to run)
 //	                                a slice -> as at first      (a stranger computes, and takes his share anyway)
 type Pace struct {
+	Solo   bool // one goroutine polls, and nobody else looks: set before all else
 	policy Policy
-	polls  atomic.Uint32 // turns of who polls, ever
-	worked atomic.Uint32 // polls when one of them found something
+	polls  uint32        // turns of who polls, ever
+	worked uint32        // polls when one of them found something
 	every  atomic.Uint32 // idle turns between two yields; a power of two
 	others atomic.Uint32 // polls between two looks of the language's scheduler; a power of two
 }
@@ -71,16 +72,31 @@ func (p *Pace) Init(policy Policy) {
 func (p *Pace) Policy() Policy { return p.policy }
 
 // Polls is how many turns were noted.
-func (p *Pace) Polls() uint32 { return p.polls.Load() }
+func (p *Pace) Polls() uint32 { return atomic.LoadUint32(&p.polls) }
+
+// count takes a turn into account. An atomic operation would take as long as much of a turn that finds nothing.
+func (p *Pace) count(n int) (polls uint32) {
+	if p.Solo {
+		p.polls++
+		if n > 0 {
+			p.worked = p.polls
+		}
+		return p.polls
+	}
+	polls = atomic.AddUint32(&p.polls, 1)
+	if n > 0 {
+		atomic.StoreUint32(&p.worked, polls)
+	}
+	return polls
+}
 
 // Note is called after each turn of who polls; n is how much the turn did.
 func (p *Pace) Note(n int) {
-	polls := p.polls.Add(1)
+	polls := p.count(n)
 	if n > 0 {
-		p.worked.Store(polls)
 		return
 	}
-	if (polls-p.worked.Load())&(p.every.Load()-1) == 0 {
+	if (polls-atomic.LoadUint32(&p.worked))&(p.every.Load()-1) == 0 {
 		p.yield()
 	}
 	if polls&(p.others.Load()-1) == 0 {

@@ -257,6 +257,7 @@ func (ep *Endpoint) cameUp(l *link) {
 	host := topo.HostOf(l.Tep.Local())
 	l.Near, l.Speed = ep.w.ground.Runs(l.Tep)
 	l.PerFrame, l.ZeroCopy = ep.w.ground.Declares(l.Tep)
+	l.Pass, _ = l.Tep.(transport.Passer)
 	ep.opening = remove(ep.opening, l)
 	ep.up = append(ep.up, l)
 	l.InOrder = paths.InOrder(ep.w.ifaces)

@@ -13,9 +13,13 @@ func (w *Worker) Turn() int {
 	w.now = w.clock.Tick(w.now)
 	n := w.rota.Progress(w.now)
 	n += w.turns.Run(w.now)
-	n += w.dispatch()
+	if len(w.ready) > 0 {
+		n += w.dispatch()
+	}
 	w.rota.Flush()
-	w.buryAll()
+	if len(w.buried) > 0 {
+		w.buryAll()
+	}
 	w.inTurn = false
 	return n
 }
@@ -26,7 +30,9 @@ func (w *Worker) Flush() {
 		return
 	}
 	w.rota.Flush()
-	w.buryAll()
+	if len(w.buried) > 0 {
+		w.buryAll()
+	}
 }
 
 // Deadline is the time of the worker's clock at which Turn must run even if nothing arrives; 0 is never.

@@ -12,6 +12,8 @@
 // acknowledgement is a number that is read. A payload that was copied by Post is handed over in that copy; a zero-copy
 // payload is copied once, from the poster's memory to that of Sink.Place or, without one, to a buffer.
 //
+// Where nothing is before a frame it need not wait for a turn: Pass hands it to the other side's sink at once, in the copy, and it is in the books no longer than that.
+//
 // Who may import it: programs (through the root package), tests. It imports transport, internal/ledger and internal/fsm.
 //
 // Invariants:
@@ -20,7 +22,7 @@
 //  2. Only books that are not held are taken from: what was canceled, quiesced or closed is never delivered.
 //  3. A turn looks at what was there when it began: control frames first, then the acknowledgement of what the peer had
 //     accepted by then, then data. So what a peer says of a frame is seen before the acknowledgement that covers it.
-//  4. Nothing nests: a post inside a callback only makes its receiver ready. Progress gives at most two rounds of turns, each
+//  4. Nothing nests: a post inside a callback only makes its receiver ready, and nothing is passed there. Progress gives at most two rounds of turns, each
 //     of bounded work; so it ends, whatever callbacks post.
 //  5. After each callback everything is looked up again: it may have posted, canceled, quiesced or closed any endpoint.
 //  6. If something is ready and Flush has returned, EventFD is readable. It is unreadable again at Deadline, or

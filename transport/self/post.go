@@ -27,6 +27,25 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	return ep.keep(f)
 }
 
+// Pass implements transport.Passer: the peer takes the frame now, unless anything is before it. What is posted from inside waits for a turn, as ever.
+func (ep *endpoint) Pass(f *transport.Frame) (taken, over bool) {
+	p, size := ep.peer, f.Len()
+	if ep.f.running || ep.state != up || p.state != up || ep.led.Held() || ep.led.Len() > 0 || ep.in.len() > 0 || p.in.len() > 0 || ep.gone != nil || p.gone != nil ||
+		f.ZeroCopy || f.ID == 0 || len(f.Head) > maxHead || size > min(ep.lim.frame, p.lim.frame) || !ep.lim.data || !p.lim.data {
+		return false, false
+	}
+	ep.keep(f)
+	ep.f.running = true
+	p.take(ep.led.At(p.accepted).Payload, false)
+	ep.f.running = false
+	if ep.state == up && !ep.led.Held() && ep.led.Len() == 1 && ep.in.len() == 0 {
+		ep.led.Passed()
+		return true, true
+	}
+	ep.list()
+	return true, false
+}
+
 // hasRoom: within the window, or alone.
 func (ep *endpoint) hasRoom(size int) bool {
 	n := ep.led.Len()

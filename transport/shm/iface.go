@@ -153,7 +153,9 @@ func (f *iface) Progress() (n int) {
 	}
 	t.running = true
 	t.count++
-	n = f.leftovers()
+	if len(f.later) > 0 {
+		n = f.leftovers()
+	}
 	if t.watched || t.expected > 0 || f.crowd.Dozing > 0 && t.count%crowd.Bells == 0 || t.count%eventsEvery == 0 {
 		n += f.events()
 	}
@@ -175,9 +177,6 @@ func (f *iface) Progress() (n int) {
 
 // leftovers does what calls outside of Progress found to do but may not do themselves.
 func (f *iface) leftovers() (n int) {
-	if len(f.later) == 0 {
-		return 0
-	}
 	batch := f.later
 	f.later = f.serving[:0] // what is added meanwhile waits for the next turn
 	for _, ep := range batch {

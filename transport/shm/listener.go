@@ -3,7 +3,6 @@
 package shm
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -31,27 +30,19 @@ const (
 
 // Prefix is what the host of addresses begins with that were made up on this host; "": there is no shared memory.
 func Prefix() string {
-	boot := segment.BootID()
-	if len(boot) < 8 {
-		return ""
+	if boot := segment.Boot(); boot != "" {
+		return Host + "." + boot + "."
 	}
-	return Host + "." + boot[:8] + "."
+	return ""
 }
 
 // Usable tries what a connection needs of the system, and says what is missing.
 func Usable() error {
-	if Prefix() == "" {
-		return newError(Error{Op: "open", Err: errBoot})
-	}
-	seg, err := segment.Create(1 << 16)
-	if err != nil {
+	if err := segment.Try(); err != nil {
 		return newError(Error{Op: "open", Err: err})
 	}
-	seg.Close()
 	return nil
 }
-
-var errBoot = errors.New("/proc/sys/kernel/random/boot_id can't be read: nobody could tell which host an address is of")
 
 type listener struct {
 	f        *iface
@@ -95,7 +86,7 @@ func (f *iface) makeUp(host string) (fd int, addr string, err error) {
 		f.number++
 		if host == Host {
 			if f.prefix == "" {
-				return -1, "", errBoot
+				return -1, "", segment.ErrBoot
 			}
 			addr = net.JoinHostPort(fmt.Sprintf("%s%016x%08x", f.prefix, f.env.Rand(), f.number), "1")
 		} else {

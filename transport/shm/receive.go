@@ -78,6 +78,7 @@ func (ep *endpoint) receive() (n int) {
 		if !ok {
 			break
 		}
+		ep.in.Ahead()
 		n++
 		budget -= max(len(body), pieceCost, ep.piece(h, body))
 	}
@@ -203,7 +204,7 @@ func (ep *endpoint) hand(h ring.Header, size uint32) {
 	buf := in.Buf
 	ep.sink.Frame(in)
 	*in = transport.Incoming{}
-	buf.Release()
+	r.Back(buf)
 	if r.taking {
 		r.accept()
 		if !ep.acks.Listed || ep.overdue() {

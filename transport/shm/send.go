@@ -5,6 +5,7 @@ package shm
 import (
 	"fmt"
 
+	"github.com/openbraid/braid/internal/ledger"
 	"github.com/openbraid/braid/transport"
 	"github.com/openbraid/braid/transport/shm/bulk"
 	"github.com/openbraid/braid/transport/shm/cma"
@@ -73,14 +74,35 @@ func (ep *endpoint) Post(f *transport.Frame) transport.Status {
 	if e.AckNow {
 		o.kept = 0
 	}
-	o.keep.Take(ep.f.pool, &ep.led, e, ep.led.Posted()-1)
+	body := o.keep.Take(ep.f.pool, &ep.led, e, ep.led.Posted()-1)
 	pending := e.ZeroCopy
 	ep.soil()
-	ep.pump()
+	if pending || size > ring.Inline || !ep.writeSmall(e, body) {
+		ep.pump()
+	}
 	if pending {
 		return transport.Pending
 	}
 	return transport.Done
+}
+
+// writeSmall is pump for a frame that was just posted and fits a slot, if nothing is in its way.
+func (ep *endpoint) writeSmall(e *ledger.Entry, body []byte) bool {
+	o := &ep.send
+	if o.sent+1 != ep.led.Posted() || o.control.Frames() > 0 || ep.state != up || !ep.retain || ep.blocked || ep.failing != nil || ep.seg == nil || ep.fault&Mute != 0 {
+		return false
+	}
+	h := ring.Header{ID: e.ID, Head: uint16(len(e.Head)), Size: uint32(len(body)), Ack: uint32(ep.recv.accepted)}
+	if e.AckNow {
+		h.Flags = flagAckNow
+	}
+	if !ep.out.Small(h, body) {
+		return false
+	}
+	ep.wake |= ring.ForFrames
+	ep.acks.Said(h.Ack, ep.recv.accepted, ep.recv.acceptedBytes)
+	o.sent++
+	return true
 }
 
 func (ep *endpoint) postControl(f *transport.Frame) transport.Status {
@@ -232,7 +254,9 @@ func (ep *endpoint) publish(h ring.Header) {
 
 // flush writes what waits, as far as there is room, and wakes the peer for it.
 func (ep *endpoint) flush() {
-	ep.pump()
+	if o := &ep.send; ep.blocked || o.sent < ep.led.Posted() || o.control.Frames() > 0 {
+		ep.pump()
+	}
 	if !ep.blocked && ep.writes() && ep.state == up && ep.fault&Mute == 0 && ep.overdue() {
 		ep.say(ring.Header{Flags: flagControl}, nil, nil) // no frame has carried it
 	}

@@ -24,3 +24,20 @@ func TestRun(t *testing.T) {
 		t.Error("there is no such test")
 	}
 }
+
+// BenchmarkOnce8 is one operation of 8 bytes to itself, whole.
+func BenchmarkOnce8(b *testing.B) {
+	for _, test := range []string{"am", "tag", "put"} {
+		b.Run(test, func(b *testing.B) {
+			s, err := New(b.Context(), 8)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			b.ReportAllocs()
+			if _, err := s.Run(test+"_lat", b.N); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

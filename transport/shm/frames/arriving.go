@@ -17,7 +17,11 @@ const (
 type Arena struct {
 	buf  *transport.Buffer
 	fill int
+	have int // references to buf that nobody has: each is taken and given back without an atomic operation
 }
+
+// stock is how many references are made at once.
+const stock = 1 << 16
 
 // Memory is n bytes of private memory, and the buffer that they are in, with a reference for who asks.
 func (a *Arena) Memory(p *mpool.Pool, n int) ([]byte, *transport.Buffer) {
@@ -27,24 +31,39 @@ func (a *Arena) Memory(p *mpool.Pool, n int) ([]byte, *transport.Buffer) {
 	}
 	switch {
 	case a.buf == nil:
-		a.buf, a.fill = p.Get(arenaLen), 0
-	case !a.buf.Shared():
+		a.begin(p)
+	case !a.buf.Beyond(a.have):
 		a.fill = 0
 	case a.fill+n > len(a.buf.Bytes):
-		a.buf.Release()
-		a.buf, a.fill = p.Get(arenaLen), 0
+		a.Drop()
+		a.begin(p)
 	}
+	if a.have == 1 { // the last one is the arena's own
+		a.buf.Give(stock)
+		a.have += stock
+	}
+	a.have--
 	at := a.fill
 	a.fill += n
-	a.buf.Retain()
 	return a.buf.Bytes[at : at+n : at+n], a.buf
+}
+
+func (a *Arena) begin(p *mpool.Pool) { a.buf, a.fill, a.have = p.Get(arenaLen), 0, 1 }
+
+// Back gives back a reference to a buffer that Memory returned.
+func (a *Arena) Back(b *transport.Buffer) {
+	if b == a.buf {
+		a.have++
+		return
+	}
+	b.Release()
 }
 
 // Drop lets go of what is left.
 func (a *Arena) Drop() {
 	if a.buf != nil {
-		a.buf.Release()
-		a.buf = nil
+		a.buf.Take(a.have)
+		a.buf, a.have = nil, 0
 	}
 }
 

@@ -16,8 +16,8 @@ type Keeper struct {
 	last  uint64 // number of the last frame that is in it
 }
 
-// Take copies the frame whose entry is e, number n.
-func (k *Keeper) Take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint64) {
+// Take copies the frame whose entry is e, number n. What it returns is the copy: of a payload that is not copied the head only.
+func (k *Keeper) Take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint64) []byte {
 	h := len(e.Head)
 	size := h
 	if !e.ZeroCopy {
@@ -30,6 +30,7 @@ func (k *Keeper) Take(p *mpool.Pool, led *ledger.Ledger, e *ledger.Entry, n uint
 		copy(b[h:], e.Payload)
 		e.Payload = b[h:]
 	}
+	return b
 }
 
 // memory is where size bytes go. What is larger than a chunk has a buffer of its own.

@@ -10,5 +10,10 @@ import "sync/atomic"
 //go:noescape
 func store(word *uint64, value uint64)
 
+// fetch begins to read a line, and waits for nothing. It changes nothing that a program could see.
+//
+//go:noescape
+func fetch(word *uint64)
+
 // fence is passed by no load before all that was stored is visible.
 func fence(own *atomic.Uint32) { own.Add(1) }

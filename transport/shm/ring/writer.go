@@ -70,6 +70,19 @@ func (w *Writer) Publish(h Header) {
 	store(w.mem.plain64(w.slot), first)
 }
 
+// Small is Reserve, a copy and Publish of a piece that stands in its slot: body has h.Len bytes, at most Inline. ok is false if there is no room as far as this
+// end knows: then Reserve looks.
+func (w *Writer) Small(h Header, body []byte) (ok bool) {
+	m := &w.mem
+	if w.next-w.read >= uint64(m.shape.Slots) {
+		return false
+	}
+	w.slot, w.after = m.slot(w.next), w.data
+	copy(m.bytes(w.slot+slotHeader, Inline), body)
+	w.Publish(h)
+	return true
+}
+
 // Next is the number of the slot that is published next.
 func (w *Writer) Next() uint64 { return w.next }
 
