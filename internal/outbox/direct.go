@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"encoding/binary"
-
 	"github.com/openbraid/braid/internal/direct"
 	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/wire"
@@ -33,9 +31,7 @@ func (b *Box) free(barrier uint64, n int) bool {
 // fetched makes the request of a fetch that is over.
 func (b *Box) fetched(h *wire.AtomicOp, old uint64) *request.Request {
 	r := b.pool.Get(request.Atomic, b)
-	r.Change = *h
-	binary.LittleEndian.PutUint64(r.Word[:], old)
-	r.Whole, r.Retired, r.Trace.Mapped = true, true, true
+	r.Fetched(h, old)
 	b.report(r, nil)
 	return r
 }

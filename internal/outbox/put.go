@@ -29,10 +29,9 @@ func (b *Box) Cleared(h wire.TagClear) error {
 		b.Debts.Cleared(h, nil) // it is over: the peer gave it up, and then this came
 		return nil
 	}
-	if !r.Put || r.Room || !r.Whole || h.Size > r.Size {
-		return fmt.Errorf("room of %d bytes for a message of %d that is not to be put there", h.Size, r.Size)
+	if err := r.Cleared(h.Size); err != nil {
+		return err
 	}
-	r.Room = true
 	b.Debts.Cleared(h, r.Lent)
 	return nil
 }

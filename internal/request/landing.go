@@ -1,6 +1,7 @@
 package request
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/openbraid/braid/internal/wire"
@@ -14,6 +15,15 @@ func (r *Request) Expect(dst []byte) {
 	n := uint64(len(dst))
 	r.Dst, r.Put, r.Asked, r.Left = dst, true, n, n
 	r.Replies, r.Whole = 1, true
+}
+
+// Cleared: the peer has room for so many bytes of this message. The error says that it can't have asked.
+func (r *Request) Cleared(size uint64) error {
+	if !r.Put || r.Room || !r.Whole || size > r.Size {
+		return fmt.Errorf("room of %d bytes for a message of %d that is not to be put there", size, r.Size)
+	}
+	r.Room = true
+	return nil
 }
 
 // Into is the memory of a get, or of a receive, for size bytes at an offset, nil if its user has none for them.
@@ -39,4 +49,11 @@ func (r *Request) Landed(h wire.TagPut, n uint64) (back bool, err error) {
 	}
 	r.Left -= n
 	return false, nil
+}
+
+// Fetched: the operation of a fetch was executed on the memory itself, which had this value before.
+func (r *Request) Fetched(h *wire.AtomicOp, old uint64) {
+	r.Change = *h
+	binary.LittleEndian.PutUint64(r.Word[:], old)
+	r.Whole, r.Retired, r.Trace.Mapped = true, true, true
 }

@@ -181,7 +181,7 @@ var mutants = []mutant{
 
 	// Signals.
 	{"a signal does not wait for its put", "internal/outbox/signal.go", "	if r.Frames > 0 {\n		l = b.behind(r)\n	}\n", "", explored},
-	{"a signal follows on a lane that has a part only", "internal/outbox/signal.go", "		r.Lane = request.AnyLane\n", "", explored},
+	{"a signal follows on a lane that has a part only", "internal/request/request.go", "		r.Lane = AnyLane\n", "", explored},
 	{"a replayed signal passes by its put", "internal/replay/replay.go", "	return q != nil && q.Frames > 1", "	return q != nil && q.Frames > 100", "./internal/replay"},
 
 	// Credits and books.
