@@ -135,6 +135,29 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// TestLiesAgain: one that dozes and waits for room lies once more, for that, too. What it finds then is its own to look for: the peer, whom it has told that it is awake, rings
+// for nothing.
+func TestLiesAgain(t *testing.T) {
+	h := newHall(t, crowd.Most+1)
+	turns(3*crowd.Quiet, never, h.a, h.b)
+	from := h.guests[0].ep.(*endpoint)
+	if !from.place.Dozes() {
+		t.Fatal("it is polled")
+	}
+	for range 4 { // more than a ring holds
+		h.post(t, h.guests[0], make([]byte, maxFrame/2))
+	}
+	h.post(t, h.hosts[0], []byte("a frame")) // it is in the ring, and the bell is for the flush
+	if h.a.Flush(); !from.blocked {
+		t.Fatal("there is room")
+	}
+	h.b.Flush()
+	if !turns(4000, func() bool { return h.guests[0].got == 1 && h.hosts[0].got == 4 }, h.a, h.b) {
+		t.Errorf("%d of 1 frame, and %d of 4 there: what came while it dozed is not found", h.guests[0].got, h.hosts[0].got)
+	}
+	h.awake(t, h.a)
+}
+
 // TestFew: up to a crowd all are polled, and large rings are for the first ones.
 func TestFew(t *testing.T) {
 	h := newHall(t, crowd.Most)

@@ -52,6 +52,7 @@ func (ep *endpoint) lie() {
 	if (ep.ready() || ep.blocked && ep.out.Freed()) && self.Rouse(what) {
 		ep.rise(true)
 		ep.f.ring()
+		ep.f.crowd.Stir(ep, ep.f.turn.count) // nobody rings for one that dozes and doesn't lie
 	}
 }
 
