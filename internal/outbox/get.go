@@ -91,7 +91,7 @@ func (b *Box) postGets() (n int) {
 // GetRoom is the memory for the payload of an answer that is about to arrive, nil if nobody wants it; and
 // the request whose memory it is.
 func (b *Box) GetRoom(h wire.GetData, size int) ([]byte, *request.Request) {
-	if r := b.get(h.Op); r != nil && h.Code == 0 {
+	if r := b.get(h.Op); r != nil && h.Code == 0 && !r.Put {
 		return r.Into(h.At, size), r
 	}
 	return nil, nil
@@ -121,8 +121,8 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	if r == nil {
 		return nil // its user did not want to wait, and all else of it is over
 	}
-	if r.Replies == 0 {
-		return fmt.Errorf("a second answer to one operation")
+	if r.Replies == 0 || r.Put {
+		return fmt.Errorf("a second answer to one operation, or one to a receive that asks for none")
 	}
 	r.Replies--
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/outcome"
 	"github.com/openbraid/braid/internal/replay"
 	"github.com/openbraid/braid/internal/request"
+	"github.com/openbraid/braid/internal/wire"
 )
 
 // TestFlushes: wherever an operation is, a flush behind it ends when the peer has all of it, and its result is here, and not before; one of what is sent
@@ -160,5 +161,21 @@ func TestSentIsNotCanceled(t *testing.T) {
 				t.Errorf("%s, %s: its user was told that it is sent, and the peer does not get it", k.name, name)
 			}
 		}
+	}
+}
+
+// TestAnswerToPut: a receive that is put to asks for no answers, so none ends it while bytes for it are under way.
+func TestAnswerToPut(t *testing.T) {
+	w := newWorld(t, 1)
+	if _, err := w.PostGet(make([]byte, 8), w.key, 0); err != nil { // an answer is owed
+		t.Fatal(err)
+	}
+	r := w.pool.Get(request.Receive, w.Box)
+	w.Read(r, wire.TagOffer{TagSync: wire.TagSync{Op: 5}, Size: 300, Put: true}, 0, make([]byte, 300))
+	if err := w.Answered(wire.GetData{Op: r.Op()}, nil, false); err == nil || r.Reported {
+		t.Errorf("an answer is taken: %v, and the receive is over: %v", err, r.Reported)
+	}
+	if b, _ := w.GetRoom(wire.GetData{Op: r.Op()}, 8); b != nil {
+		t.Error("there is a place for an answer")
 	}
 }
