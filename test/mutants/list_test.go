@@ -112,6 +112,7 @@ var mutants = []mutant{
 	{"what was taken back is put all the same", "internal/owed/put.go", " || p.region.Dead()", "", "./internal/owed -run TestPut"},
 	{"a receive ends while bytes for it are under way", "internal/request/landing.go", "true, h.At, h.At-here", "true, h.At, 0", "./internal/request -run TestLanded"},
 	{"who can't say where he has room is waited for", "internal/cost/choose.go", "if b.Puts && ", "if ", ". -run TestPutToOldPeer"},
+	{"an answer ends a receive that is put to", "internal/outbox/get.go", "r.Replies == 0 || r.Put", "r.Replies == 0", "./internal/outbox -run TestAnswerToPut"},
 	{"room for what was never offered is answered", "internal/outbox/put.go", "if b.gets.offers == 0 {", "if false {", ". -run TestPutLies"},
 
 	// Offers.
@@ -302,4 +303,7 @@ var mutants = []mutant{
 	{"what was read from a place that changed meanwhile is handed over", "transport/shm/fetch.go", "		if is == at {", "		if is != 0 {", "./transport/shm -run TestChangedWhileRead"},
 	{"what is offered stays so when the connection is given up", "transport/shm/ending.go", "	ep.withdraw()\n", "", "./transport/shm -run TestGivenUpOffered"},
 	{"quiesce leaves the gates open", "transport/shm/lend.go", "	ep.lent.Shut(ep.f.desk)\n", "", "./transport/shm -run TestLendAgain"},
+	{"who dozes and finds something goes on dozing", "transport/shm/sleep.go", "		ep.f.crowd.Stir(ep, ep.f.turn.count) // nobody rings for one that dozes and doesn't lie\n", "", "./transport/shm -run TestLiesAgain"},
+	{"a frame is passed from inside another", "transport/self/post.go", "	if ep.f.running || ", "	if ", "./transport/self -run TestPassInside"},
+	{"an acknowledgement waits for ever for something to ride on", "transport/tcp/send.go", "ep.held != 0 && ep.held == ep.f.turn.number", "ep.held != 0", "./transport/tcp -run TestAckRides"},
 }

@@ -105,3 +105,48 @@ func TestPassAnswered(t *testing.T) {
 		t.Errorf("executed when it was answered: %v, after that %d", l.before, c.x.executed)
 	}
 }
+
+// inside is an end that does something when a frame comes.
+type inside struct {
+	*end
+	do func()
+}
+
+func (i *inside) Frame(in *transport.Incoming) {
+	i.end.Frame(in)
+	i.do()
+}
+
+// TestPassInside: nothing nests. What is to be passed while a frame is handed over, in either direction, is to be posted.
+func TestPassInside(t *testing.T) {
+	c := &couple{Iface: open(t), x: &end{}, y: &end{}}
+	ln, err := c.Listen("self:0", c.y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &transport.Frame{ID: 1, Payload: make([]byte, 8), Done: c.x}
+	nested := 0
+	sink := &inside{end: c.x, do: func() {
+		for _, e := range []*end{c.x, c.y} {
+			if taken, _ := e.ep.(transport.Passer).Pass(f); taken {
+				nested++
+			}
+		}
+	}}
+	if c.x.ep, err = c.Dial("", ln.Addr(), transport.Options{}, sink); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c.Progress()
+	}
+	c.x.ep.Admit(c.Attr().MaxFrame, true)
+	c.y.ep.Admit(c.Attr().MaxFrame, true)
+	if taken, over := c.y.ep.(transport.Passer).Pass(f); !taken || !over || c.x.got != 1 {
+		t.Fatalf("taken %v, over %v; %d have come", taken, over, c.x.got)
+	}
+	c.y.ep.Post(f)
+	c.Progress()
+	if c.x.got != 2 || nested > 0 {
+		t.Errorf("%d of 2 have come, %d were passed inside", c.x.got, nested)
+	}
+}
