@@ -123,7 +123,7 @@ type Endpoint interface {
 	// are let go when the system has taken them (then a purge hands out frames without Payload).
 	Admit(maxFrame int, retain bool)
 
-	// RequestAck asks the peer to acknowledge what it has accepted by then, and not to wait for company longer than a turn; goes out with Flush, if anything is unacknowledged then.
+	// RequestAck asks the peer to acknowledge at once what it has accepted by then; goes out with Flush, if anything is unacknowledged then.
 	RequestAck()
 
 	// Counts are the endpoint's books.

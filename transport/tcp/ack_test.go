@@ -228,52 +228,6 @@ func TestGivesBack(t *testing.T) {
 	}
 }
 
-// TestAckRides: what covers much waits a turn for something that carries it, and no longer; what covers little does not.
-func TestAckRides(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		size          int
-		holds, answer bool
-	}{
-		{name: "little", size: 1 << 10},
-		{name: "much, and an answer", size: holdFrom, holds: true, answer: true},
-		{name: "much, and none", size: holdFrom, holds: true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			f, ends := crowd(t, 1)
-			from, to := f.eps[0], ends.b.eps[0]
-			from.Admit(maxFrame, true)
-			to.Admit(maxFrame, true)
-			from.Post(&transport.Frame{ID: 1, Payload: make([]byte, c.size), ZeroCopy: true, Done: from.sink.(*party)})
-			f.Flush()
-			for polls := 0; to.in.accepted == 0; polls++ {
-				if polls > 1_000_000 {
-					t.Fatal("the frame has not come")
-				}
-				ends.b.Progress()
-			}
-			ends.b.Flush()
-			if held := to.acks.Owes(to.in.accepted); held != c.holds {
-				t.Fatalf("after the turn the acknowledgement waits: %v, want %v", held, c.holds)
-			}
-			if c.holds && ends.b.Deadline() == 0 {
-				t.Error("who sleeps now forgets it: no deadline")
-			}
-			if c.answer {
-				to.Post(&transport.Frame{ID: 1, Payload: make([]byte, 8), Done: to.sink.(*party)})
-			} else {
-				ends.b.Progress()
-			}
-			if ends.b.Flush(); to.acks.Owes(to.in.accepted) {
-				t.Error("it waits for more than one turn, or did not ride on the answer")
-			}
-			if n := len(to.f.dirty); n > 0 {
-				t.Errorf("%d endpoints are left to be flushed", n)
-			}
-		})
-	}
-}
-
 // TestAsksForNothingMore: who wants an acknowledgement, or has lent, asks for none that has come by the end of the turn.
 func TestAsksForNothingMore(t *testing.T) {
 	f, ends := crowd(t, 1)

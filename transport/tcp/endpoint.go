@@ -27,7 +27,6 @@ type endpoint struct {
 	out  outbox
 	in   inbox
 	acks ledger.Acks[*endpoint] // owed
-	held uint64                 // the turn in which one that was due was held back; 0: none
 	poll polling
 
 	starved bool  // Post said NoResource: Room is owed

@@ -51,7 +51,6 @@ type iface struct {
 
 // turn is where Progress stands.
 type turn struct {
-	number  uint64 // of this one, from 1
 	running bool
 	asked   bool          // somebody may sleep after this: look everywhere
 	idle    int           // turns in a row that found nothing
@@ -170,20 +169,15 @@ func (f *iface) watch(fd int, was, want poll.Interest, who watched) error {
 func (f *iface) Flush() {
 	now := f.turn.now
 	f.overdue(now)
-	left := f.dirty[:0]
 	for _, ep := range f.dirty {
 		ep.dirty = false
 		ep.flush()
-		if !ep.owes() {
-			continue
-		}
-		if ep.acks.Wait(&f.owing, ep, now+ledger.AckDelay); ep.holds() {
-			ep.dirty = true
-			left = append(left, ep)
+		if ep.owes() {
+			ep.acks.Wait(&f.owing, ep, now+ledger.AckDelay)
 		}
 	}
-	clear(f.dirty[len(left):])
-	f.dirty = left
+	clear(f.dirty)
+	f.dirty = f.dirty[:0]
 }
 
 // Deadline implements transport.Iface. Who asks may sleep until then, so the next turn looks everywhere.
@@ -203,7 +197,7 @@ func (f *iface) Deadline() time.Duration {
 			sooner(l.paused)
 		}
 	}
-	if len(f.later) > 0 || len(f.dirty) > 0 {
+	if len(f.later) > 0 {
 		sooner(f.env.Now())
 	} else if len(f.muted) > 0 {
 		sooner(f.env.Now() + mutedEvery)

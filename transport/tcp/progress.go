@@ -15,7 +15,6 @@ func (f *iface) Progress() int {
 		panic("tcp: Progress was called from inside a callback")
 	}
 	f.turn.running = true
-	f.turn.number++
 	f.turn.now = f.env.Now()
 	n := f.leftovers()
 	direct := f.direct()

@@ -10,9 +10,6 @@ import (
 // ackBytes is how much one acknowledgement covers at most, or what fills a quarter of a window.
 const ackBytes = 1 << 20
 
-// holdFrom so many bytes on an acknowledgement may wait a turn for something to ride on.
-const holdFrom = 64 << 10
-
 // Of giveBackEach payloads of up to giveBackMost bytes that are lent one is copied. More of them cost more than they bring.
 const (
 	giveBackMost = 32 << 10
@@ -129,7 +126,7 @@ func (ep *endpoint) write() {
 	ep.out.progress = false
 	for {
 		if ep.out.empty() {
-			if !ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, min(ackBytes, ep.window/4)) || ep.hold() {
+			if !ep.acks.Due(ep.in.accepted, ep.in.acceptedBytes, min(ackBytes, ep.window/4)) {
 				return
 			}
 			ep.out.control(header{flags: flagControl}, nil, nil) // no frame has carried it
@@ -149,18 +146,6 @@ func (ep *endpoint) write() {
 		}
 	}
 }
-
-// hold holds an acknowledgement that is due back until the next turn, once: whoever was handed what it covers often answers, and the answer carries it. Only if
-// it covers so much that a turn is nothing beside it.
-func (ep *endpoint) hold() bool {
-	if ep.held == 0 && ep.acks.Owed(ep.in.acceptedBytes) >= holdFrom {
-		ep.held = ep.f.turn.number
-	}
-	return ep.holds()
-}
-
-// holds says whether one is held back in this turn.
-func (ep *endpoint) holds() bool { return ep.held != 0 && ep.held == ep.f.turn.number }
 
 // collect puts one write together: the frame that is begun, then control frames, then data. One header that isn't written yet is
 // stamped: that of the last control frame, since those before may be about what the acknowledgement covers; else the first of data.
@@ -225,7 +210,6 @@ func (ep *endpoint) wrote(b *batch, n int) {
 	o := &ep.out
 	if b.stamped != nil {
 		if n > b.stampedAt {
-			ep.held = 0
 			ep.acks.Said(ep.in.accepted, ep.in.acceptedBytes, &ep.f.owing) // its first byte is on its way, the rest follows as it is
 		} else {
 			stamp(b.stamped, 0)
