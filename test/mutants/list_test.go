@@ -305,4 +305,5 @@ var mutants = []mutant{
 	{"quiesce leaves the gates open", "transport/shm/lend.go", "	ep.lent.Shut(ep.f.desk)\n", "", "./transport/shm -run TestLendAgain"},
 	{"who dozes and finds something goes on dozing", "transport/shm/sleep.go", "		ep.f.crowd.Stir(ep, ep.f.turn.count) // nobody rings for one that dozes and doesn't lie\n", "", "./transport/shm -run TestLiesAgain"},
 	{"a frame is passed from inside another", "transport/self/post.go", "	if ep.f.running || ", "	if ", "./transport/self -run TestPassInside"},
+	{"an acknowledgement is asked for that has come", "transport/tcp/send.go", "ep.out.lent > ep.led.Acked() &&", "ep.out.lent > 0 &&", "./transport/tcp -run TestAsksForNothingMore"},
 }
