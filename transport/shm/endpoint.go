@@ -23,6 +23,12 @@ import (
 
 var errGone = errors.New("its end of the connection is gone")
 
+// Where an endpoint is in its life, and what moves it on.
+const (
+	connecting, up, broken, quiesced, closed = life.Connecting, life.Up, life.Broken, life.Quiesced, life.Closed
+	evStands, evBroke, evQuiesce, evClose    = life.Stands, life.Broke, life.Quiesce, life.Close
+)
+
 // endpoint is one connection.
 type endpoint struct {
 	f     *iface

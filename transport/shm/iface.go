@@ -212,6 +212,20 @@ func (f *iface) events() (n int) {
 	return n + f.expire()
 }
 
+// sweep forgets closed endpoints. Not during a turn, when somebody walks over the lists.
+func (f *iface) sweep() {
+	if !f.turn.gone {
+		return
+	}
+	f.turn.gone = false
+	f.eps = slices.DeleteFunc(f.eps, func(ep *endpoint) bool {
+		if ep.state == closed {
+			f.crowd.Leave(ep)
+		}
+		return ep.state == closed
+	})
+}
+
 // Flush implements transport.Iface.
 func (f *iface) Flush() {
 	if f.closed {
