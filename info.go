@@ -17,7 +17,7 @@ type Info struct {
 	i        handle.Info
 }
 
-// Lanes are the lanes that it has been on, by Lane.Instance, at most the first four; none, if it was done in memory that is mapped, or is a receive of what was sent
+// Lanes are the lanes that it has been on, by Lane.Instance, at most the first four, and String says whether there were more; none, if it was done in memory that is mapped, or is a receive of what was sent
 // unasked.
 func (i Info) Lanes() []string { return i.i.Names() }
 

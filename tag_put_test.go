@@ -113,6 +113,7 @@ func TestPutLies(t *testing.T) {
 		"more than there is": func(op uint64) []byte { return room(op, 9, 101) },
 		"twice":              func(op uint64) []byte { return append(room(op, 9, 1), room(op, 9, 1)...) },
 		"one that is over":   func(op uint64) []byte { return append(room(op, 9, 1), room(1<<40, 9, 1)...) },
+		"none, and one is":   func(uint64) []byte { return room(1<<40, 9, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			tidy(t)
@@ -123,6 +124,36 @@ func TestPutLies(t *testing.T) {
 			if err := send.Wait(testContext(t)); !errors.Is(err, braid.ErrProtocol) {
 				t.Errorf("the send ends with %v", err)
 			}
+		})
+	}
+}
+
+// TestPutGivenUp: the word that a message is given up may come before the one that there is room for it, which is then answered, once; behind every other end such a
+// word is a lie.
+func TestPutGivenUp(t *testing.T) {
+	for _, code := range []wire.TagCode{wire.TagGivenUp, wire.TagMatched} {
+		t.Run(code.String(), func(t *testing.T) {
+			tidy(t)
+			send, s, offer := putTo(t, wire.CapTag|wire.CapTagPut, make([]byte, 100))
+			if _, err := s.Write(append(ackOf(1), note(code, offer.Op)...)); err != nil {
+				t.Fatal(err)
+			}
+			if err := send.Wait(testContext(t)); (err == nil) != (code == wire.TagMatched) {
+				t.Fatal(err)
+			}
+			if _, err := s.Write(room(offer.Op, 99, 60)); err != nil {
+				t.Fatal(err)
+			}
+			if code == wire.TagGivenUp {
+				body := next(t, s, wire.IDTagPut)
+				if h, err := wire.DecodeTagPut(body); err != nil || h != (wire.TagPut{To: 99, Code: wire.RefusedKey}) {
+					t.Errorf("%+v, %v", h, err)
+				}
+				if _, err := s.Write(append(ackOf(2), room(offer.Op, 99, 60)...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			closed(t, s)
 		})
 	}
 }

@@ -206,6 +206,9 @@ func TestInfo(t *testing.T) {
 	if !i.Known || i.Protocol != cost.Spread || i.Bytes != 70 || i.Posts != 2 || i.Again != 10 || i.Lanes[0] != one || i.Lanes[1] != two || int(i.On) <= len(i.Lanes) {
 		t.Errorf("%+v", i)
 	}
+	if s := i.String(); s != "spread frames, 70 bytes in 2 frames on d1, d2, a0, a1 and more, 10 of them again" {
+		t.Error(s)
+	}
 	if w, err := h.WaitInfo(context.Background()); err != nil || w != i {
 		t.Errorf("%+v, %v", w, err)
 	}

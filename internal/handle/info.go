@@ -37,6 +37,9 @@ func (i Info) String() string {
 	if lanes := i.Names(); lanes != nil {
 		s += " on " + strings.Join(lanes, ", ")
 	}
+	if int(i.On) > len(i.Lanes) {
+		s += " and more"
+	}
 	if i.Again > 0 {
 		s += fmt.Sprintf(", %d of them again", i.Again)
 	}

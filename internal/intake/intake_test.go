@@ -34,6 +34,7 @@ func (s *side) Wake()                          {}
 func (s *side) Later()                         {}
 func (s *side) Posted()                        {}
 func (s *side) Flushed()                       {}
+func (s *side) Lands(r *request.Request) bool  { return s.at.Reads(r) }
 
 func newSide(t *testing.T) *side {
 	n := uint64(0)

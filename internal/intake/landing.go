@@ -81,6 +81,9 @@ func (at *Landing) Leave() {
 	at.reading = nil
 }
 
+// Busy says whether anything is being written.
+func (at *Landing) Busy() bool { return at.placed != nil || at.reading != nil || at.filling != nil }
+
 // Reads says whether the memory of a get is being written.
 func (at *Landing) Reads(r *request.Request) bool { return at.reading == r }
 

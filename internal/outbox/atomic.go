@@ -16,7 +16,7 @@ const unnamed = 1
 
 // Called is what an operation that was refused is called, by its number.
 func (b *Box) Called(op uint64) string {
-	if r := b.pool.Find(op); r != nil && r.Owner == request.Owner(b) {
+	if r := b.pool.Find(op, b); r != nil {
 		return r.Kind.String()
 	}
 	if op == unnamed {

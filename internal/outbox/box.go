@@ -29,6 +29,8 @@ type Host interface {
 	Posted()
 	// Flushed says that everything before a Close is executed.
 	Flushed()
+	// Lands says whether a lane is writing into the memory of r.
+	Lands(r *request.Request) bool
 }
 
 // Scratch is what posting would otherwise allocate. One for each worker.
@@ -143,10 +145,7 @@ func (b *Box) Uncovered() uint64 { return b.book.Issued() - b.covered }
 
 // Refused notes that the peer did not carry out an operation: op is its number, or 0 if it has none.
 func (b *Box) Refused(op uint64, err error) {
-	r := b.pool.Find(op)
-	if r != nil && r.Owner != request.Owner(b) {
-		r = nil
-	}
+	r := b.pool.Find(op, b)
 	if r != nil {
 		r.Refused++
 		err = b.inPart(r, err)

@@ -26,7 +26,7 @@ func (b *Box) FrameExecuted(r *request.Request, tag uint64, err error) {
 	if r.Part > 0 && r.Frames == 0 && !r.Closing || r.Signals {
 		b.host.Wake() // it can be closed
 	}
-	if err != nil && r.Err == nil {
+	if err != nil && r.Err == nil && !(r.Reported && r.Fetches()) { // what was asked for is here: the ask was executed
 		if b.end != nil {
 			err = b.end // explains more than the frame's
 		}
@@ -161,18 +161,12 @@ func (b *Box) KeepCopies(r *request.Request, lanes []transport.Endpoint) {
 	case request.None, request.Flush, request.Close, request.Dial, request.Accept, request.Room:
 		return
 	}
+	of := func(c transport.Completer) bool { return replay.Request(c) == r }
 	for _, l := range lanes {
-		l.Detach(func(c transport.Completer) bool { return replay.Request(c) == r })
+		l.Detach(of)
 	}
-	for _, q := range []*replay.Queue{&b.replayOrdered, &b.replayAny} { // of others there is no request
-		for _, p := range q.All() {
-			if replay.Request(p) == r {
-				p.Own()
-			}
-		}
-	}
-	r.Borrowed = 0
-	r.Copied = true
-	r.Header = append([]byte(nil), r.Header...)
-	r.Payload = append([]byte(nil), r.Payload...)
+	b.replayOrdered.Own(of)
+	b.replayAny.Own(of) // of others there is no request
+	r.Borrowed, r.Copied = 0, true
+	r.Header, r.Payload = append([]byte(nil), r.Header...), append([]byte(nil), r.Payload...)
 }

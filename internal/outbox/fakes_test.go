@@ -86,6 +86,8 @@ func (w *world) Later()   { w.wakes++ }
 func (w *world) Posted()  {}
 func (w *world) Flushed() {}
 
+func (w *world) Lands(*request.Request) bool { return false }
+
 // Frames of the tests are small: what has more than one is easy to make.
 const (
 	maxFrame = 256

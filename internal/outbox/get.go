@@ -16,7 +16,6 @@ type gets struct {
 	waiting request.Queue // asked for, not answered whole
 	asked   int           // answers that the peer owes
 	told    request.Queue // messages that the peer has read, and whose memory a lane still needs
-	offers  uint64        // messages that the peer may ask to have put
 }
 
 // PostGet reads len(dst) bytes at offset of the peer's memory that key names.
@@ -88,10 +87,9 @@ func (b *Box) postGets() (n int) {
 	return n
 }
 
-// GetRoom is the memory for the payload of an answer that is about to arrive, nil if nobody wants it; and
-// the request whose memory it is.
+// GetRoom is the memory for the payload of an answer that is about to arrive, nil if nobody wants it; and the request whose memory it is.
 func (b *Box) GetRoom(h wire.GetData, size int) ([]byte, *request.Request) {
-	if r := b.get(h.Op); r != nil && h.Code == 0 && !r.Put {
+	if r := b.get(h.Op); r != nil && h.Code == 0 && !r.Put && r.Replies > 0 {
 		return r.Into(h.At, size), r
 	}
 	return nil, nil
@@ -104,7 +102,7 @@ func (b *Box) tookBack(r *request.Request) error {
 
 // get is the get, or the fetch, with the given number, nil if it is not one, or is over.
 func (b *Box) get(op uint64) *request.Request {
-	if r := b.pool.Find(op); r != nil && r.Fetches() && r.Owner == request.Owner(b) {
+	if r := b.pool.Find(op, b); r != nil && r.Fetches() {
 		return r
 	}
 	return nil
@@ -131,16 +129,25 @@ func (b *Box) Answered(h wire.GetData, payload []byte, placed bool) error {
 	case h.Code != 0 && r.Err == nil:
 		r.Err = b.fail(r.Kind.String(), outcome.NotExecuted, fmt.Errorf("%w: %v", outcome.ErrAccess, h.Code))
 	case h.Code == 0 && !placed && r.Dst != nil:
-		room, _ := b.GetRoom(h, len(payload))
+		room := r.Into(h.At, len(payload))
 		if room == nil && len(payload) > 0 {
 			return fmt.Errorf("an answer of %d bytes at %d to %s of %d", len(payload), h.At, r.Kind, len(r.Dst))
 		}
 		copy(room, payload)
 	}
 	if r.Whole && r.Replies == 0 {
-		b.gets.waiting.Remove(r)
-		b.gotAll(r)
+		return b.arrived(r)
 	}
+	return nil
+}
+
+// arrived: all that a get, or a receive, waited for is here. The error says that this can't be: an honest peer sends each byte on one lane.
+func (b *Box) arrived(r *request.Request) error {
+	if b.host.Lands(r) {
+		return fmt.Errorf("the last bytes of a %s, while another lane still brings some", r.Name())
+	}
+	b.gets.waiting.Remove(r)
+	b.gotAll(r)
 	return nil
 }
 

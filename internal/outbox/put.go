@@ -20,14 +20,9 @@ func (b *Box) clear(r *request.Request, dst []byte) {
 
 // Cleared puts a message for which the peer has room. The error says that it can't have asked.
 func (b *Box) Cleared(h wire.TagClear) error {
-	if b.gets.offers == 0 {
-		return fmt.Errorf("room for a message that is not to be put")
-	}
-	b.gets.offers--
-	r := b.pool.Find(h.Op)
-	if r == nil || r.Owner != request.Owner(b) || r.Kind != request.AM || r.Replies == 0 {
-		b.Debts.Cleared(h, nil) // it is over: the peer gave it up, and then this came
-		return nil
+	r := b.asks(h.Op)
+	if r == nil {
+		return b.Late(h)
 	}
 	if err := r.Cleared(h.Size); err != nil {
 		return err
@@ -67,10 +62,9 @@ func (b *Box) Landed(h wire.TagPut, payload []byte, placed bool, on wire.Instanc
 	case !placed:
 		copy(r.Into(h.At, len(payload)), payload)
 	}
-	if r.Trace.Came(on); r.Left == 0 {
-		r.Replies = 0
-		b.gets.waiting.Remove(r)
-		b.gotAll(r)
+	if r.Trace.Came(on); r.Left > 0 {
+		return nil
 	}
-	return nil
+	r.Replies = 0
+	return b.arrived(r)
 }

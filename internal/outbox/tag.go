@@ -50,16 +50,23 @@ func (b *Box) PostAnswered(id uint16, header, payload []byte, lent *memory.Regio
 	binary.LittleEndian.PutUint64(r.Own[opAt:], r.Op())
 	if r.Put = lent != nil && b.model.Put > 0 && len(lent.Bytes) >= b.model.Put; r.Put {
 		r.Own[putAt] = 1
-		b.gets.offers++
 	}
 	b.enqueue(&b.pendOrdered, r)
 	return r, nil
 }
 
+// asks is the message of this number that waits for a word of the peer, nil if there is none.
+func (b *Box) asks(op uint64) *request.Request {
+	if r := b.pool.Find(op, b); r != nil && r.Kind == request.AM && r.Replies > 0 && !r.Told {
+		return r
+	}
+	return nil
+}
+
 // Told takes the peer's answer. The error says that it can't have sent it.
 func (b *Box) Told(h wire.TagNote) error {
-	r := b.pool.Find(h.Op)
-	if r == nil || r.Owner != request.Owner(b) || r.Kind != request.AM || r.Replies == 0 || !r.Whole || r.Told || h.Code == wire.TagWithdraw {
+	r := b.asks(h.Op)
+	if r == nil || !r.Whole || h.Code == wire.TagWithdraw {
 		return fmt.Errorf("%v, of a message that asked for no answer", h.Code)
 	}
 	switch h.Code {
@@ -81,6 +88,9 @@ func (b *Box) Told(h wire.TagNote) error {
 		}
 		r.Err = b.fail(r.Name(), outcome.NotExecuted, outcome.ErrCanceled)
 	case wire.TagGivenUp:
+		if r.Put && !r.Room {
+			b.GivenUp()
+		}
 		r.Err = b.fail(r.Name(), outcome.Unknown, fmt.Errorf("%w: the receiver gave it up, or did not want it", outcome.ErrCanceled))
 		b.recall(r)
 	case wire.TagNoHandler:
@@ -190,9 +200,5 @@ func (b *Box) detach(lent *memory.Region) {
 	for _, s := range b.all {
 		s.Tep.Detach(of)
 	}
-	for _, p := range b.replayOther.All() {
-		if of(p) {
-			p.Own()
-		}
-	}
+	b.replayOther.Own(of)
 }

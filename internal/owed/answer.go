@@ -49,6 +49,9 @@ func (d *Debts) leave(r *memory.Region) {
 // AnswerGet answers a get of the peer with bytes of this node's memory, or with a reason; then refused is 1. It never waits: what can't be
 // posted now has a slot, and the peer has credits for so many (R14).
 func (d *Debts) AnswerGet(mem *memory.Table, h wire.Get) (refused uint64, err error) {
+	if d.Closed {
+		return 0, nil
+	}
 	p := d.newAnswer(wire.GetData{Op: h.Op, At: h.At})
 	r, src, code := mem.Target(h.Index, h.Secret, wire.Read, h.Offset, uint64(h.Size))
 	if code == 0 && !r.Enter() {
@@ -69,6 +72,9 @@ func (d *Debts) AnswerGet(mem *memory.Table, h wire.Get) (refused uint64, err er
 
 // AnswerFetch changes a word of this node's memory, once, and answers with what it was.
 func (d *Debts) AnswerFetch(mem *memory.Table, h wire.AtomicOp) (refused uint64, err error) {
+	if d.Closed {
+		return 0, nil
+	}
 	old, code := mem.Change(h)
 	p := d.newAnswer(wire.GetData{Op: h.Op, Code: code})
 	if code != 0 {

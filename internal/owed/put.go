@@ -1,6 +1,8 @@
 package owed
 
 import (
+	"fmt"
+
 	"github.com/openbraid/braid/internal/memory"
 	"github.com/openbraid/braid/internal/wire"
 	"github.com/openbraid/braid/transport"
@@ -22,6 +24,7 @@ type puts struct {
 	head, tail *Put
 	n          int
 	spare      *Put
+	late       uint64 // messages that the peer gave up, and may have asked for before: the two words go on any lanes
 }
 
 // Sent implements transport.Completer.
@@ -48,8 +51,11 @@ func (p *Put) settle() {
 func (p *Put) Of(r *memory.Region) bool { return p.region == r }
 
 // Cleared puts as much of a message as the peer has room for; region is nil if the message is over, which the peer is then told. It never waits: the peer can
-// ask for no more than it was offered.
+// ask for no more than it was offered. After the end nothing is owed: what came then would hold its memory for ever.
 func (d *Debts) Cleared(h wire.TagClear, region *memory.Region) {
+	if d.Closed {
+		return
+	}
 	q := &d.puts
 	p := q.spare
 	if p == nil {
@@ -70,6 +76,19 @@ func (d *Debts) Cleared(h wire.TagClear, region *memory.Region) {
 	if d.postPuts(); q.n > 0 {
 		d.host.Wake()
 	}
+}
+
+// GivenUp: the peer has given up a message for which it has not said that there is room.
+func (d *Debts) GivenUp() { d.puts.late++ }
+
+// Late is Cleared of a message that is over. The error says that the peer can't have asked.
+func (d *Debts) Late(h wire.TagClear) error {
+	if d.puts.late == 0 {
+		return fmt.Errorf("room for a message that is not to be put")
+	}
+	d.puts.late--
+	d.Cleared(h, nil)
+	return nil
 }
 
 // postPuts posts what there is room for, one message behind the other.

@@ -122,6 +122,31 @@ func TestPutEnds(t *testing.T) {
 	}
 }
 
+// TestNothingOwedAfterTheEnd: what asks after the end is not answered, and holds no memory: nobody would let go of it.
+func TestNothingOwedAfterTheEnd(t *testing.T) {
+	for name, ask := range map[string]func(s *putter, r *memory.Region) error{
+		"room": func(s *putter, r *memory.Region) error { s.clear(r, 8); return nil },
+		"get": func(s *putter, r *memory.Region) error {
+			k := r.Key(wire.Read, 1)
+			_, err := s.AnswerGet(s.mem, wire.Get{Index: k.Index, Secret: k.Secret, Size: 100})
+			return err
+		},
+		"fetch": func(s *putter, r *memory.Region) error {
+			k := r.Key(wire.Atomic, 1)
+			_, err := s.AnswerFetch(s.mem, wire.AtomicOp{Change: wire.ChangeAdd, Size: 8, Fetch: true, Value: 1, Index: k.Index, Secret: k.Secret})
+			return err
+		},
+	} {
+		s := newPutter()
+		s.OwnCredits = 1
+		r := s.region(500)
+		s.End(errors.New("over"))
+		if err := ask(s, r); err != nil || r.Busy() || s.left() != 0 || s.woken > 0 || r.Bytes[0] != 0 {
+			t.Errorf("%s: %v; memory held: %v, %d wait, woken %d times, the word is %d", name, err, r.Busy(), s.left(), s.woken, r.Bytes[0])
+		}
+	}
+}
+
 // TestClear: the word that there is room goes with the notes.
 func TestClear(t *testing.T) {
 	s := newPutter()

@@ -1,6 +1,10 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/openbraid/braid/transport"
+)
 
 // Queue is frames in the order of their posting. What was lost later was posted earlier than what still waits for its first replay, or is of another
 // lane and has no order with it: it goes in front. The zero value is empty.
@@ -24,6 +28,15 @@ func (q *Queue) Pop() (f *Frame) {
 func (q *Queue) Prepend(o *Queue) {
 	if len(o.frames) > 0 {
 		q.frames = append(o.frames, q.frames...)
+	}
+}
+
+// Own copies what is still its user's in those that match.
+func (q *Queue) Own(match func(transport.Completer) bool) {
+	for _, f := range q.frames {
+		if match(f) {
+			f.Own()
+		}
 	}
 }
 

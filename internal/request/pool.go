@@ -42,10 +42,10 @@ func (p *Pool) Put(r *Request) {
 	p.live--
 }
 
-// Find returns the request with the given number, or nil.
-func (p *Pool) Find(op uint64) *Request {
+// Find returns the request of an owner with the given number, or nil.
+func (p *Pool) Find(op uint64, o Owner) *Request {
 	slot, gen := uint32(op), uint32(op>>32)
-	if gen == 0 || uint64(slot) >= uint64(len(p.slots)) || p.slots[slot].gen != gen || p.slots[slot].Kind == None {
+	if gen == 0 || uint64(slot) >= uint64(len(p.slots)) || p.slots[slot].gen != gen || p.slots[slot].Kind == None || p.slots[slot].Owner != o {
 		return nil
 	}
 	return p.slots[slot]

@@ -203,7 +203,7 @@ func (ep *Endpoint) ruin(err error) {
 	ep.paths.Stop()
 	for _, ls := range [][]*link{ep.up, ep.opening, ep.lost} {
 		for _, l := range ls {
-			l.landing.Leave()
+			l.unplace() // one that lingers reads on
 			l.Note(lane.Ended)
 			if !l.lingers {
 				w.turns.Stop(l.limit)

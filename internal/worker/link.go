@@ -8,6 +8,7 @@ import (
 	"github.com/openbraid/braid/internal/lane"
 	"github.com/openbraid/braid/internal/paths"
 	"github.com/openbraid/braid/internal/replay"
+	"github.com/openbraid/braid/internal/request"
 	"github.com/openbraid/braid/internal/timer"
 	"github.com/openbraid/braid/internal/wireup"
 	"github.com/openbraid/braid/transport"
@@ -107,6 +108,24 @@ func (l *link) Place(id uint8, head []byte, size int) []byte {
 		return nil
 	}
 	return l.ep.in.Place(&l.landing, id, head, size)
+}
+
+// unplace: nothing more is written where a payload is arriving.
+func (l *link) unplace() {
+	if l.landing.Busy() {
+		l.Tep.Unplace()
+		l.landing.Leave()
+	}
+}
+
+// Lands implements outbox.Host.
+func (ep *Endpoint) Lands(r *request.Request) bool {
+	for _, l := range ep.up {
+		if l.landing.Reads(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // Lend implements transport.Loaner.

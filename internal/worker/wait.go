@@ -60,8 +60,7 @@ func (w *Worker) Abandon(r *request.Request, cause error) error {
 		ep.box.KeepCopies(r, ep.connections())
 		for _, l := range ep.up {
 			if l.landing.Reads(r) {
-				l.Tep.Unplace()
-				l.landing.Leave()
+				l.unplace()
 			}
 		}
 		if r.Kind == request.Close {

@@ -113,7 +113,12 @@ var mutants = []mutant{
 	{"a receive ends while bytes for it are under way", "internal/request/landing.go", "true, h.At, h.At-here", "true, h.At, 0", "./internal/request -run TestLanded"},
 	{"who can't say where he has room is waited for", "internal/cost/choose.go", "if b.Puts && ", "if ", ". -run TestPutToOldPeer"},
 	{"an answer ends a receive that is put to", "internal/outbox/get.go", "r.Replies == 0 || r.Put", "r.Replies == 0", "./internal/outbox -run TestAnswerToPut"},
-	{"room for what was never offered is answered", "internal/outbox/put.go", "if b.gets.offers == 0 {", "if false {", ". -run TestPutLies"},
+	{"room for what was never offered is answered", "internal/owed/put.go", "if d.puts.late == 0 {", "if false {", ". -run TestPutLies"},
+
+	// Memory that is its user's again.
+	{"a receive ends while another lane writes into it", "internal/outbox/get.go", "if b.host.Lands(r) {", "if false {", twoLanes},
+	{"a lane that is left after the end still writes", "internal/worker/link.go", "		l.Tep.Unplace()\n", "", twoLanes},
+	{"an answer to a get that is over is written", "internal/outbox/get.go", " && r.Replies > 0", "", ". -run TestAnswerAgain"},
 
 	// Offers.
 	{"an offer is told about twice", "internal/offer/life.go", "	case was != Offered && was != Begun:\n", "	case e == Received:\n", "./internal/offer"},

@@ -34,6 +34,7 @@ const (
 	atomics  = "./test/sim -run TestAtomics"
 	tagged   = "./test/sim -run TestTags"
 	offers   = "./test/sim -run TestOffers"
+	twoLanes = ". -run TestCompleteWhile"
 	restarts = "./test/sim -run TestRestartSeeds"
 	litmus   = "./internal/worker -run TestLitmus"
 	book     = "./internal/order"
