@@ -179,3 +179,34 @@ func TestAnswerToPut(t *testing.T) {
 		t.Error("there is a place for an answer")
 	}
 }
+
+// TestReceiveWaitsForAll: a receive that is put to ends with its last byte, or with the last of those that its sender says there are, and not one byte before.
+func TestReceiveWaitsForAll(t *testing.T) {
+	for name, all := range map[string]uint64{"whole": 300, "taken back": 200} {
+		w := newWorld(t, 1)
+		w.mute = true // the test puts
+		r := w.pool.Get(request.Receive, w.Box)
+		dst := make([]byte, 300)
+		w.Read(r, wire.TagOffer{TagSync: wire.TagSync{Op: 5}, Size: 300, Put: true}, 0, dst)
+		land := func(h wire.TagPut, b []byte) {
+			t.Helper()
+			if r.Reported {
+				t.Errorf("%s: over before %d bytes at %d", name, len(b), h.At)
+			}
+			h.To = r.Op()
+			if err := w.Landed(h, b, false, wire.Instance{N: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if land(wire.TagPut{}, bytes.Repeat([]byte{7}, 100)); all < 300 {
+			land(wire.TagPut{At: all, Code: wire.RefusedKey}, nil)
+		}
+		land(wire.TagPut{At: 101}, bytes.Repeat([]byte{7}, int(all)-101))
+		land(wire.TagPut{At: 100}, []byte{7})
+		if !r.Reported || (r.Err == nil) != (all == 300) || bytes.Count(dst, []byte{7}) != int(all) {
+			t.Errorf("%s: over: %v, %v, with %d bytes", name, r.Reported, r.Err, bytes.Count(dst, []byte{7}))
+		}
+		w.ack()
+		w.end(r)
+	}
+}

@@ -114,6 +114,7 @@ var mutants = []mutant{
 	{"who can't say where he has room is waited for", "internal/cost/choose.go", "if b.Puts && ", "if ", ". -run TestPutToOldPeer"},
 	{"an answer ends a receive that is put to", "internal/outbox/get.go", "r.Replies == 0 || r.Put", "r.Replies == 0", "./internal/outbox -run TestAnswerToPut"},
 	{"room for what was never offered is answered", "internal/owed/put.go", "if d.puts.late == 0 {", "if false {", ". -run TestPutLies"},
+	{"a receive ends one byte early", "internal/outbox/put.go", "r.Trace.Came(on); r.Left > 0 {", "r.Trace.Came(on); r.Left > 1 {", "./internal/outbox -run TestReceiveWaitsForAll"},
 
 	// Memory that is its user's again.
 	{"a receive ends while another lane writes into it", "internal/outbox/get.go", "if b.host.Lands(r) {", "if false {", twoLanes},
