@@ -73,10 +73,11 @@ type waiting struct {
 
 // remote is what is the server's, and what comes from it.
 type remote struct {
-	key   braid.RKey
-	slots uint64         // places in it, for gets
-	back  []byte         // where its answers with a tag go, and those on a stream
-	giver *streams.Giver // of a stream
+	offered uint64 // messages, to it
+	key     braid.RKey
+	slots   uint64         // places in it, for gets
+	back    []byte         // where its answers with a tag go, and those on a stream
+	giver   *streams.Giver // of a stream
 }
 
 // Run measures against the server at addr. tell is called about once a second, and at the end; nil for nobody. What is broken off has

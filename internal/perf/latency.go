@@ -64,7 +64,7 @@ func (c *client) hopOffer(seq uint64) error {
 		pattern.Fill(c.body, pattern.Base(seq, false))
 	}
 	want := c.echoes.Load() + 1
-	r := c.ep.PostOfferAM(note.Data, c.head, c.body)
+	r := c.offer(c.head, c.body)
 	for i, done := 1, false; !done || c.echoes.Load() < want; i++ {
 		if !done {
 			var err error

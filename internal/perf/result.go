@@ -38,6 +38,7 @@ type Counts struct {
 	Doubled   uint64 `json:"doubled"`
 	Corrupt   uint64 `json:"corrupt"`
 	Disorders uint64 `json:"out_of_order"`
+	Offered   uint64 `json:"offered,omitempty"` // by this side, of a run with faults: larger than what goes at once
 }
 
 // Row and Latency are what a meter says.

@@ -48,6 +48,7 @@ func runTrial(ctx context.Context, addr string, p Params, tell func(Row)) (r Res
 	m.Row(true)
 	p.Verify, r.Interrupted = end == nil, ctx.Err() != nil && context.Cause(ctx) != trial.ErrAway
 	r.take(&p, m, tally)
+	r.Offered = c.offered
 	if r.Interrupted {
 		r.Report = t.Stopped()
 		return r, context.Cause(ctx)

@@ -3,6 +3,7 @@ package perf
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 
 	"github.com/openbraid/braid"
 	"github.com/openbraid/braid/internal/perf/catalog"
@@ -135,9 +136,18 @@ func (c *client) postMessage(s *slot) braid.Request {
 		return postTag(&c.test, c.ep, s.seq, s.body)
 	}
 	if c.test.Offer {
-		return c.ep.PostOfferAM(note.Data, s.head, s.body)
+		return c.offer(s.head, s.body)
 	}
 	return c.ep.PostAM(note.Data, s.head, s.body)
+}
+
+// offer offers a message. In a run with faults those are counted that do not go at once.
+func (c *client) offer(head, body []byte) braid.Request {
+	r := c.ep.PostOfferAM(note.Data, head, body)
+	if i, _ := r.Info(); c.trial != nil && strings.HasPrefix(i.Protocol, "rendezvous") {
+		c.offered++
+	}
+	return r
 }
 
 // drain waits for all of them, at the server too.

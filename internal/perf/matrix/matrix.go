@@ -97,6 +97,7 @@ const (
 	size     = 4096
 	wordSize = 8
 	warmup   = 100
+	eager    = "1KiB" // up to here what is offered goes at once: the operations of a cell must not
 )
 
 // redialMax: the damper of flaps would space cuts that are so many in so short a time.
@@ -136,6 +137,13 @@ func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fa
 	if catalog.Waits(test) {
 		s.Shared, s.Sleep, s.Spin = true, false, true
 	}
+	offers := false
+	if t, err := catalog.Lookup(test); err == nil && t.Offer {
+		offers = true
+		if err := s.Settings.Set("eager", eager, "the matrix"); err != nil {
+			return nil, err
+		}
+	}
 	server, err := r.Serve(s)
 	if err != nil {
 		return nil, err
@@ -150,6 +158,9 @@ func (r *Runner) run(ctx context.Context, m medium.Medium, test string, rules fa
 		p.Size = wordSize
 	}
 	result, err := perf.Run(ctx, server.Addr, p, nil)
+	if err == nil && offers && result.Offered == 0 {
+		err = fmt.Errorf("none of %d messages of %d bytes was offered: all went at once", result.Iterations, p.Size)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,7 @@ var cells = []struct {
 	{"rc+tcp", "am_bw", "and back"},
 	{"rc+tcp", "am_lat", "delay"},
 	{"rc+shm", "cswap", "pause"},
+	{"tcp", "am_offer_bw", "reset"},
 }
 
 // TestMatrix: a part of what braid perftest --fault-matrix runs.
