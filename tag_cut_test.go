@@ -301,7 +301,7 @@ func receiveGivenUp(t *testing.T, set *braid.Settings) {
 	ctx := testContext(t)
 	p := connect(t, braid.Options{Settings: set}, braid.Options{})
 	const n = 8 << 20
-	src, buf := tagBytes(n, 1), make([]byte, n)
+	src, buf, mark := tagBytes(n, 1), make([]byte, n), bytes.Repeat([]byte{0xee}, n)
 	for i := range 30 {
 		r := p.bw.PostRecvTag(buf, 1, braid.ExactTag)
 		s := p.a.PostTag(1, src)
@@ -314,19 +314,15 @@ func receiveGivenUp(t *testing.T, set *braid.Settings) {
 			}
 			continue
 		}
-		for j := range buf {
-			buf[j] = 0xee
-		}
+		copy(buf, mark)
 		if err := s.Wait(reading(ctx, t, p)); err != nil && !errors.Is(err, braid.ErrCanceled) {
 			t.Fatal(err)
 		}
 		if err := p.a.Flush(ctx); err != nil {
 			t.Fatal(err)
 		}
-		for j, c := range buf {
-			if c != 0xee {
-				t.Fatalf("byte %d was written after the end", j)
-			}
+		if !bytes.Equal(buf, mark) {
+			t.Fatal("the buffer was written to after the end")
 		}
 	}
 }

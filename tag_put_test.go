@@ -182,9 +182,9 @@ func TestPutEndpointOver(t *testing.T) {
 					t.Errorf("the %s ends with %v", who, err)
 				}
 			}
-			for i := range src {
-				src[i], buf[i] = 0xee, 0xee
-			}
+			mark := bytes.Repeat([]byte{0xee}, n)
+			copy(src, mark)
+			copy(buf, mark)
 			time.Sleep(10 * time.Millisecond)
 			if i := bytes.IndexByte(buf, 7); i >= 0 {
 				t.Errorf("byte %d was written after the end", i)

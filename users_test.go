@@ -63,9 +63,7 @@ func TestA11_CancelLargeGetHalfWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range mem.Bytes() {
-		mem.Bytes()[i] = byte(i >> 8)
-	}
+	copy(mem.Bytes(), tagBytes(64<<20, 0))
 	key, dst := mem.Key(braid.Read), make([]byte, 64<<20)
 	begun := time.Now()
 	if err := p.a.Get(testContext(t), dst, key, 0); err != nil {

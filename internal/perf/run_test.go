@@ -55,6 +55,9 @@ func TestRun(t *testing.T) {
 					continue // refused
 				}
 				for _, verify := range []bool{false, true} {
+					if testing.Short() && verify != shared {
+						continue
+					}
 					name := fmt.Sprintf("%s/%d/shared=%v/verify=%v", test, size, shared, verify)
 					t.Run(name, func(t *testing.T) {
 						p := perf.Params{Test: test, Size: size, Iterations: iterations, Warmup: 7, Verify: verify}

@@ -86,6 +86,9 @@ func TestLists(t *testing.T) {
 				here, there bool
 			}{{"am_bw", true, false}, {"put_bw", true, false}, {"get", true, false}, {"tag_bw", true, false}, {"tag_bw", false, true}, {"tag_sync_bw", true, true}} {
 				for _, verify := range []bool{false, true} {
+					if testing.Short() && verify != shared {
+						continue
+					}
 					p := perf.Params{Test: c.test, Iterations: 40, Warmup: 3, Verify: verify, Lists: gather.Layout{Sizes: sizes, Here: c.here, There: c.there}}
 					p.Size, p.Shared, p.Lanes = p.Lists.Len(), shared, 2
 					r, err := perf.Run(within(t, 2*time.Minute), addr, p, nil)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/openbraid/braid/test/share"
+
 	"github.com/openbraid/braid/transport/sim"
 )
 
@@ -75,10 +77,10 @@ func (p program) cutting() string {
 func TestPrograms(t *testing.T) {
 	ps := chosen()
 	results := make([]result, len(ps))
-	part, parts := share(t)
+	mine := share.Of(t)
 	t.Run("each", func(t *testing.T) {
 		for i, p := range ps {
-			if i%parts != part-1 {
+			if !mine.Has(i) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s over %d lanes, %s cut", p.words, p.lanes, p.cutting()), func(t *testing.T) {
@@ -138,7 +140,7 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		number = 1
 	}
-	part, parts := share(t)
+	mine := share.Of(t)
 	var mu sync.Mutex
 	results := make([]result, len(classes))
 	groups := 0
@@ -152,7 +154,7 @@ func TestAll(t *testing.T) {
 			results[i].of = len(ps)
 			some := c.some(ps, min(c.part[level], len(ps)), number)
 			for _, first := range slices.Sorted(maps.Keys(some)) {
-				if groups++; groups%parts != part-1 {
+				if groups++; !mine.Has(groups - 1) {
 					continue
 				}
 				some := some[first]
@@ -218,18 +220,6 @@ func (c class) some(ps []string, n int, number uint64) map[string][]string {
 		}
 	}
 	return some
-}
-
-// share is the part that is explored here, and of how many.
-func share(t *testing.T) (part, of int) {
-	v := os.Getenv("BRAID_LITMUS_PART")
-	if v == "" {
-		return 1, 1
-	}
-	if n, err := fmt.Sscanf(v, "%d/%d", &part, &of); n != 2 || err != nil || part < 1 || part > of {
-		t.Fatalf("BRAID_LITMUS_PART=%q: 3/16 is the third of sixteen parts", v)
-	}
-	return part, of
 }
 
 // kinds are what programs may have in them.
