@@ -136,7 +136,7 @@ func poison(p *mpool.Pool) {
 // TestKeptUntilAcknowledged: what a purge hands out has the bytes that were posted, over many chunks, with some of them
 // acknowledged and their memory used again.
 func TestKeptUntilAcknowledged(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range Seeds(20) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		a, b := parties(t)
 		poison(a.f.pool)

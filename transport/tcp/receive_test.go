@@ -238,7 +238,7 @@ func frames(rng *rand.Rand) []byte {
 
 func TestReceiveRandom(t *testing.T) {
 	f := newTestIface(t)
-	for seed := range uint64(400) {
+	for seed := range Seeds(400) {
 		play(t, f, frames(rand.New(rand.NewPCG(seed, 1))), seed)
 	}
 }

@@ -111,7 +111,7 @@ func (r *recorder) Accepted(ep transport.Endpoint) (transport.Sink, transport.Op
 
 // TestChopped has every frame, acknowledgement and control frame cut at every place.
 func TestChopped(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range tcp.Seeds(12) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		env := newEnv()
 		o := tcp.Options{Wrapper: chopper{rng}}
