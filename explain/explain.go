@@ -17,19 +17,21 @@ import (
 type Op uint8
 
 const (
-	AM      = Op(cost.AM)      // SendAM
-	Offer   = Op(cost.Offer)   // OfferAM
-	Tag     = Op(cost.Tag)     // SendTag
-	TagSync = Op(cost.TagSync) // SendTagSync
-	Put     = Op(cost.Put)     // Put
-	Get     = Op(cost.Get)     // Get
-	Stream  = Op(cost.Stream)  // Write of a stream.Conn
+	AM      = Op(cost.AM)          // SendAM
+	Offer   = Op(cost.Offer)       // OfferAM
+	Tag     = Op(cost.Tag)         // SendTag
+	TagSync = Op(cost.TagSync)     // SendTagSync
+	Put     = Op(cost.Put)         // Put
+	Get     = Op(cost.Get)         // Get
+	Stream  = Op(cost.Stream)      // Write of a stream.Conn
+	Atomic  = Op(cost.Atomic)      // Add, And, Or and Xor of a Word
+	Fetch   = Op(cost.AtomicFetch) // FetchAdd, FetchAnd, FetchOr, FetchXor, Swap and CompareSwap
 )
 
 func (o Op) String() string { return cost.Op(o).String() }
 
 // Ops are all kinds.
-func Ops() []Op { return []Op{AM, Offer, Tag, TagSync, Put, Get, Stream} }
+func Ops() []Op { return []Op{AM, Offer, Tag, TagSync, Put, Get, Stream, Atomic, Fetch} }
 
 // Explanation is how an endpoint carries its operations, as it stood when it was asked for: which lanes do what, why others don't, and what becomes
 // of an operation by its size. docs/explain.md tells how that is chosen.

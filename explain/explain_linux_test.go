@@ -80,8 +80,8 @@ func TestD18_DoneAsExplained(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, buf := mem.Key(braid.Read|braid.Write), make([]byte, 2<<20)
-			for _, op := range []explain.Op{explain.AM, explain.Offer, explain.Tag, explain.TagSync, explain.Put, explain.Get} {
+			key, buf := mem.Key(braid.Read|braid.Write|braid.Atomic), make([]byte, 2<<20)
+			for _, op := range []explain.Op{explain.AM, explain.Offer, explain.Tag, explain.TagSync, explain.Put, explain.Get, explain.Atomic, explain.Fetch} {
 				x := explain.Of(p.a)
 				for r := range x.Sizes(op) {
 					if r.Memory == "lent" {
@@ -96,6 +96,19 @@ func TestD18_DoneAsExplained(t *testing.T) {
 			}
 		})
 	}
+}
+
+// atomic changes a word of so many bytes.
+func atomic(ep *braid.Endpoint, key braid.RKey, fetch bool, size int) braid.Request {
+	switch {
+	case size == 4 && fetch:
+		return ep.Word32(key, 0).PostFetchAdd(1).Request
+	case size == 4:
+		return ep.Word32(key, 0).PostAdd(1)
+	case fetch:
+		return ep.Word64(key, 0).PostFetchAdd(1).Request
+	}
+	return ep.Word64(key, 0).PostAdd(1)
 }
 
 // checkExplained carries out one operation.
@@ -125,6 +138,8 @@ func checkExplained(t *testing.T, p *pair, op explain.Op, buf []byte, key braid.
 		r = p.a.PostPut(buf, key, 0)
 	case explain.Get:
 		r = p.a.PostGet(buf, key, 0)
+	case explain.Atomic, explain.Fetch:
+		r = atomic(p.a, key, op == explain.Fetch, len(buf))
 	case explain.Stream:
 		t.Fatal("a write to a stream is messages of its package, and none of the operations carried here")
 	}
@@ -135,11 +150,14 @@ func checkExplained(t *testing.T, p *pair, op explain.Op, buf []byte, key braid.
 		t.Fatalf("%v of %d: %v", op, len(buf), err)
 	}
 	i, ok := r.Info()
-	by := i.Protocol
+	by, bytes := i.Protocol, uint64(len(buf))
+	if op == explain.Atomic || op == explain.Fetch {
+		bytes = 0 // it has no payload
+	}
 	if by == "eager fragments" && want.Protocol == "spread frames" && len(i.Lanes()) == 1 {
 		by = want.Protocol // one lane was the best for each
 	}
-	if !ok || by != want.Protocol || i.Bytes != uint64(len(buf)) || i.Replayed != 0 || len(i.Lanes()) == 0 || len(i.Lanes()) > len(p.a.Lanes()) {
+	if !ok || by != want.Protocol || i.Bytes != bytes || i.Replayed != 0 || len(i.Lanes()) == 0 || len(i.Lanes()) > len(p.a.Lanes()) {
 		t.Errorf("%v of %d bytes went by %v; foretold was %s", op, len(buf), i, want.Protocol)
 	}
 	if err := r.Wait(ctx); err != nil {

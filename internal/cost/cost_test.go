@@ -117,7 +117,7 @@ func TestRangesJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := rapid.SliceOfN(rapid.Custom(lane), 1, 4).Draw(t, "lanes")
 		m := model(lanes, cost.Thresholds{}, cost.Auto)
-		op := cost.Op(rapid.IntRange(0, int(cost.Ops)-1).Draw(t, "op"))
+		op := cost.Op(rapid.IntRange(0, int(cost.Stream)).Draw(t, "op")) // atomic ones have two sizes
 		mem := cost.Memory(rapid.IntRange(0, 1).Draw(t, "memory"))
 		next := 0
 		for r := range m.Ranges(op, mem) {

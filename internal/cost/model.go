@@ -20,11 +20,13 @@ const (
 	Put
 	Get
 	Stream
-	Ops // how many there are
+	Atomic      // a change of a word of 4 or 8 bytes
+	AtomicFetch // with what it was before
+	Ops         // how many there are
 )
 
 func (o Op) String() string {
-	return [...]string{"am_send", "am_offer", "tag_send", "tag_send_sync", "put", "get", "stream_send"}[o]
+	return [...]string{"am_send", "am_offer", "tag_send", "tag_send_sync", "put", "get", "stream_send", "atomic", "atomic_fetch"}[o]
 }
 
 // Protocol is how an operation is carried out.
@@ -115,6 +117,8 @@ func (m *Model) At(op Op, n int, mem Memory) (c Choice, ok bool) {
 		return c, true
 	case Stream:
 		return m.stream(n)
+	case Atomic, AtomicFetch:
+		return m.atomic(op, n, mem), n == 4 || n == 8
 	case Ops:
 	}
 	return c, false
@@ -185,6 +189,19 @@ func (m *Model) put(n int) Choice {
 	default:
 		return m.on(m.soonest(n), n, 1, ZeroCopy)
 	}
+}
+
+// atomic is a frame whose head says it all, and, where that is asked for, an answer with the word.
+func (m *Model) atomic(op Op, n int, mem Memory) Choice {
+	if mem == Lent {
+		return m.mapped(n)
+	}
+	c := m.on(m.soonest(n), n, 1, Copied)
+	if op == AtomicFetch {
+		c.Protocol = Asked
+		c.Latency += m.half(c.Lanes[0])
+	}
+	return c
 }
 
 func (m *Model) mapped(n int) Choice {
@@ -280,8 +297,9 @@ func (m *Model) Ranges(op Op, mem Memory) iter.Seq[Range] {
 		for i := 0; i < len(cuts); {
 			from := cuts[i]
 			first, ok := m.At(op, from, mem)
-			if !ok {
-				return
+			if !ok { // there is none of this size; of atomic ones there may be larger ones
+				i++
+				continue
 			}
 			for i++; i < len(cuts); i++ {
 				if c, ok := m.At(op, cuts[i], mem); !ok || !alike(c, first) {
@@ -309,6 +327,9 @@ func alike(a, b Choice) bool {
 
 // cuts are the sizes at which something may change, ascending, 0 first.
 func (m *Model) cuts(op Op) []int {
+	if op == Atomic || op == AtomicFetch {
+		return []int{4, 5, 8, 9}
+	}
 	at := []int{0, m.Eager + 1, m.Put, m.Stripe, m.ZeroCopy, Parcel, StreamLend}
 	for _, head := range []int{headAM, headTag, headSync, headPut, headGet} {
 		at = append(at, m.ZeroCopy-head, m.MaxFrame-head+1)

@@ -7,7 +7,7 @@ func (m Memory) String() string { return [...]string{"", "lent", "other"}[m] }
 
 // Memories are those between which an operation makes a difference, in the order in which they are to be shown.
 func (m *Model) Memories(op Op) []Memory {
-	if op == Put || op == Get {
+	if op == Put || op == Get || op == Atomic || op == AtomicFetch {
 		for i := range m.Lanes {
 			if m.Lanes[i].Direct {
 				return []Memory{Lent, Other}

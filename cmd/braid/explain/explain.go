@@ -22,7 +22,7 @@ import (
 // Command is `braid explain`.
 type Command struct {
 	Addr string        `arg:"" name:"addr" placeholder:"ADDR" help:"A listener of braid's: HOST or HOST:PORT (port 13337 unless given)."`
-	Op   []string      `sep:"," placeholder:"OP" help:"Only these operations: am_send, am_offer, tag_send, tag_send_sync, put, get, stream_send; again, or with commas, for more."`
+	Op   []string      `sep:"," placeholder:"OP" help:"Only these operations: am_send, am_offer, tag_send, tag_send_sync, put, get, stream_send, atomic, atomic_fetch; again, or with commas, for more."`
 	Wait time.Duration `default:"100ms" placeholder:"TIME" help:"How long lanes are looked at before it is said what they bring (${default})."`
 	JSON bool          `name:"json" help:"One JSON object."`
 
