@@ -94,8 +94,8 @@ var mutants = []mutant{
 		"if g.asked >= b.Credits {", "if false {", seeds},
 	{"an answer to a get that was given up is written", "internal/outbox/get.go",
 		"	r.Dst, r.Payload = nil, nil\n	if !b.gets", "	r.Payload = nil\n	if !b.gets", seeds},
-	{"a payload that is arriving stays where its owner took it back", "internal/worker/wait.go",
-		"				l.Tep.Unplace()\n", "", seeds},
+	{"a payload that is arriving stays where its owner took it back", "internal/worker/link.go",
+		"		l.Tep.Unplace()\n", "", seeds},
 
 	// Tagged messages.
 	{"a message that nobody wants yet is not counted", "internal/tags/tags.go", "		u := t.keep(from, h, m, buf, cost)\n", "		u := t.keep(from, h, m, buf, 0)\n		from.Handled(cost)\n", tagged},
@@ -210,7 +210,7 @@ var mutants = []mutant{
 
 	// The user's buffers and his word.
 	{"an abandoned payload stays the user's", "internal/outbox/ends.go",
-		"{ return replay.Request(c) == r })", "{ return replay.Request(c) != r && false })", seeds},
+		"{ return replay.Request(c) == r }", "{ return replay.Request(c) != r && false }", seeds},
 	{"what lost lanes handed back is not canceled", "internal/outbox/ends.go", "			if !b.unpost(r) {", "			if true {", "./internal/outbox"},
 	{"a canceled operation of which the peer has a part is dropped", "internal/outbox/replay.go",
 		" || r.Over > 0", "", litmus},
