@@ -19,7 +19,7 @@ INVARIANTS = $(shell grep -rlE --include='*.go' '^//go:build .*invariants' . | x
 # What the race detector looks at: not the rules of source text. A simulated world has one goroutine, so what it can find there is what two worlds
 # share: a few seeds do. The detector would have each test binary sleep for a second at its end, for goroutines that still run; goleak finds those.
 RACED     = $(shell $(GO) list ./... | grep -v /internal/lint$$)
-RACESEEDS ?= 40
+RACESEEDS ?= 10
 
 .PHONY: help
 help: ## list the targets
