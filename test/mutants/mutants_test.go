@@ -160,7 +160,7 @@ func (m mutant) run(ctx context.Context, root, folder string) (r result) {
 	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout", "2m"}, strings.Fields(m.test)...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "BRAID_SEEDS=1500", "BRAID_MUTANTS=", "BRAID_SEED=")
+	cmd.Env = append(os.Environ(), "BRAID_SEEDS=1500", "BRAID_MUTANTS=", "BRAID_PART=", "BRAID_SEED=")
 	text, err := cmd.CombinedOutput()
 	switch {
 	case err == nil:
